@@ -10,14 +10,7 @@ from functools import cache
 import numpy as np
 import polars as pl
 
-from goffman.contrasts.catalog import (
-    dimensions,
-    disparity_over_baseline,
-    genders,
-    groups_of_cells,
-    models_over_cells,
-    wordings_over_cells,
-)
+from goffman.contrasts import catalog
 from goffman.instruments.types import BASELINE
 from goffman.measures.gender import PhraseGender, SubjectGender, WrittenGender
 from simulated import Draw, Scenario, found, frame, only
@@ -78,14 +71,14 @@ def women(
 ) -> Draw:
     """Sentences × 11 diagnoses of each group."""
     measure = only(base, make, of=quantity)
-    models = ("a", "b") if make is models_over_cells else ("m",)
+    models = ("a", "b") if make is catalog.models_over_cells else ("m",)
 
     def draw(rng: np.random.Generator, size: float, real: float) -> pl.DataFrame:
         values = []
         for place, _ in enumerate(models):
             tables = disparities(rng, of, size)
             tables[0] = tables[0] + (real if place == 0 else 0.0)
-            if make is genders:
+            if make is catalog.genders:
                 tables[1] = tables[1] + real
             disparity = np.concatenate([one.ravel() for one in tables])
             male = 0.3 + 0.02 * rng.normal(size=disparity.shape)
@@ -98,7 +91,7 @@ def women(
 
 def written(rng: np.random.Generator, size: float, real: float) -> pl.DataFrame:
     """Three replies to each request: women, men or neither in each."""
-    measure = only(WrittenGender, groups_of_cells, of="disparity")
+    measure = only(WrittenGender, catalog.groups_of_cells, of="disparity")
     first, second = disparities(rng, CARE, size)
     disparity = np.concatenate([(first + real).ravel(), second.ravel()])
     women_written = np.clip(0.3 + disparity / 2, 0, 0.6)
@@ -122,7 +115,7 @@ def parts() -> pl.DataFrame:
 
 def subscales(rng: np.random.Generator, size: float, real: float) -> pl.DataFrame:
     """Every two subscales, of the same diagnoses."""
-    measure = only(SubjectGender, dimensions, of="disparity")
+    measure = only(SubjectGender, catalog.dimensions, of="disparity")
     tables = disparities(rng, CARE, size)
     values = np.concatenate([one.ravel() for one in tables])
     moved = np.tile(np.arange(17) % 3 == 0, 22) * real
@@ -142,7 +135,7 @@ def with_baseline() -> pl.DataFrame:
 
 def over_baseline(rng: np.random.Generator, size: float, real: float) -> pl.DataFrame:
     """The same sentences with a diagnosis and without."""
-    measure = only(SubjectGender, disparity_over_baseline, of="disparity")
+    measure = only(SubjectGender, catalog.disparity_over_baseline, of="disparity")
     shared = size * CARE.item * rng.normal(size=(1, 17))
     tables = [one + shared for one in disparities(rng, CARE, 0.0)]
     own = size * CARE.own * rng.normal(size=(2, 1, 17))
@@ -159,7 +152,7 @@ def in_two_wordings() -> pl.DataFrame:
 
 def two_wordings(rng: np.random.Generator, size: float, real: float) -> pl.DataFrame:
     """Two wordings of the same items and diagnoses."""
-    measure = only(SubjectGender, wordings_over_cells, of="disparity")
+    measure = only(SubjectGender, catalog.wordings_over_cells, of="disparity")
     first = np.concatenate([one.ravel() for one in disparities(rng, CARE, size)])
     moved = [
         0.01 * rng.normal(size=(11, 1))
@@ -172,25 +165,29 @@ def two_wordings(rng: np.random.Generator, size: float, real: float) -> pl.DataF
 
 
 SCENARIOS = (
-    Scenario("care-seeking: women − men", women(genders), "genders", 0.05),
+    Scenario("care-seeking: women − men", women(catalog.genders), "genders", 0.05),
     Scenario(
         "attribution: women − men",
-        women(genders, ATTRIBUTION, PhraseGender, "keyed-disparity"),
+        women(catalog.genders, ATTRIBUTION, PhraseGender, "keyed-disparity"),
         "genders",
         0.05,
     ),
     Scenario(
-        "care-seeking: mental health − other", women(groups_of_cells), "groups", 0.05, heading=True
+        "care-seeking: mental health − other",
+        women(catalog.groups_of_cells),
+        "groups",
+        0.05,
+        heading=True,
     ),
     Scenario(
         "attribution: mental health − other",
-        women(groups_of_cells, ATTRIBUTION, PhraseGender, "disparity"),
+        women(catalog.groups_of_cells, ATTRIBUTION, PhraseGender, "disparity"),
         "groups",
         0.05,
         heading=True,
     ),
     Scenario("care-seeking, written: mental health − other", written, "groups", 0.1, heading=True),
-    Scenario("care-seeking: two models", women(models_over_cells), "models", 0.05),
+    Scenario("care-seeking: two models", women(catalog.models_over_cells), "models", 0.05),
     Scenario("care-seeking: every two subscales", subscales, "dimensions", 0.1, tests=6),
     Scenario("care-seeking: diagnosis − none", over_baseline, "over-baseline", 0.05, tests=2),
     Scenario("care-seeking: two wordings", two_wordings, "wordings", 0.03, tests=2),

@@ -9,18 +9,7 @@ from functools import cache
 import numpy as np
 import polars as pl
 
-from goffman.contrasts.catalog import (
-    DIRECTIONS,
-    KEYINGS,
-    group_against_compared,
-    groups_of_conditions,
-    keying,
-    order_of_options,
-    over_wordings,
-    women_against_men,
-    women_against_men_in_group,
-    wordings,
-)
+from goffman.contrasts import catalog
 from goffman.contrasts.designs import averaging_orders
 from goffman.measures.multiple_choice import CodeByGender, MeanCode
 from goffman.measures.vignettes import VignetteCode
@@ -61,7 +50,7 @@ def as_options(rng: np.random.Generator, logits: np.ndarray) -> np.ndarray:
 
 def chosen(rng: np.random.Generator, size: float, real: float) -> pl.DataFrame:
     """Every question in every wording, the orders averaged."""
-    measure = only(MeanCode, groups_of_conditions.on(averaging_orders), of="code")
+    measure = only(MeanCode, catalog.groups_of_conditions.on(averaging_orders), of="code")
     asked = people("code", tuple(STIGMATIZED.items()), 7, 4)
     common = 0.5 * rng.normal(size=(1, 7, 4))
     tables = [table(rng, of, 7, 4, CODES, size) + common for of in conditions_alike(rng, size)]
@@ -92,7 +81,7 @@ def said(items: int, each: int, count: int) -> Draw:
 
     Each question is asked in one wording: what these do to a group is taken as given, and said so.
     """
-    measure = only(MeanCode, groups_of_conditions.on(averaging_orders), of="code")
+    measure = only(MeanCode, catalog.groups_of_conditions.on(averaging_orders), of="code")
     asked = in_turn(items, each, count)
     item = asked["item"].str.slice(1).cast(pl.Int64).to_numpy()
     wording = asked["wording"].str.slice(1).cast(pl.Int64).to_numpy()
@@ -156,7 +145,7 @@ def two_wordings() -> pl.DataFrame:
 
 def worded(rng: np.random.Generator, size: float, real: float) -> pl.DataFrame:
     """Two wordings of the same questions."""
-    measure = only(MeanCode, wordings, of="code")
+    measure = only(MeanCode, catalog.wordings, of="code")
     cells = 0.1 * rng.normal(size=(40, 1)) + 0.1 * rng.normal(size=(40, 8))
     moved = size * 0.04 * rng.normal(size=(1, 8)) + 0.03 * rng.normal(size=(40, 1))
     noise = 0.03 * rng.normal(size=(2, 40, 8))
@@ -221,7 +210,7 @@ def descriptions() -> pl.DataFrame:
 
 def vignettes(texts: float) -> Draw:
     """Disorders that are given and differ, and texts of them that differ with this deviation."""
-    measure = only(VignetteCode, over_wordings(group_against_compared), of="code")
+    measure = only(VignetteCode, catalog.over_wordings(catalog.group_against_compared), of="code")
     disorders = np.repeat([-0.1, -0.03, 0.03, 0.1], 5)
 
     def draw(rng: np.random.Generator, size: float, real: float) -> pl.DataFrame:
@@ -245,13 +234,15 @@ SCENARIOS = (
     Scenario("decisions, said: stigmatized − not", said(24, 4, 3), "groups", 0.5, heading=True),
     Scenario(
         "attribution, choice: woman − man",
-        women_described(CodeByGender, women_against_men, (27, 11), "mental-health"),
+        women_described(CodeByGender, catalog.women_against_men, (27, 11), "mental-health"),
         "genders",
         0.02,
     ),
     Scenario(
         "attribution, said: woman − man, one in ten not answered",
-        women_described(CodeByGender, women_against_men, (27, 11), "mental-health", gaps=0.1),
+        women_described(
+            CodeByGender, catalog.women_against_men, (27, 11), "mental-health", gaps=0.1
+        ),
         "genders",
         0.03,
     ),
@@ -271,17 +262,22 @@ SCENARIOS = (
     ),
     Scenario(
         "vignettes: woman − man",
-        women_described(VignetteCode, women_against_men_in_group, (15, 4), "disorder"),
+        women_described(VignetteCode, catalog.women_against_men_in_group, (15, 4), "disorder"),
         "genders",
         0.05,
     ),
-    Scenario("choices: two orders", presented(order_of_options, DIRECTIONS), "order", 0.05),
     Scenario(
-        "choices: two orders, each question in one",
-        presented(order_of_options, DIRECTIONS, apart=True),
+        "choices: two orders",
+        presented(catalog.order_of_options, catalog.DIRECTIONS),
         "order",
         0.05,
     ),
-    Scenario("choices: two keyings", presented(keying, KEYINGS), "keying", 0.05),
+    Scenario(
+        "choices: two orders, each question in one",
+        presented(catalog.order_of_options, catalog.DIRECTIONS, apart=True),
+        "order",
+        0.05,
+    ),
+    Scenario("choices: two keyings", presented(catalog.keying, catalog.KEYINGS), "keying", 0.05),
     Scenario("choices: two wordings", worded, "wordings", 0.05),
 )

@@ -9,15 +9,7 @@ from functools import cache
 import numpy as np
 import polars as pl
 
-from goffman.contrasts.catalog import (
-    conditions_against_baseline,
-    conditions_against_own_group,
-    conditions_against_reference,
-    groups_as_asked,
-    groups_of_conditions,
-    models_over_conditions,
-    wordings_over_conditions,
-)
+from goffman.contrasts import catalog
 from goffman.instruments.types import BASELINE
 from goffman.measures.negative_attitude import NegativeAttitude
 from goffman.measures.sentiment import PROBABILITY, NegativeSentiment
@@ -116,7 +108,7 @@ def gap(
 def as_asked(rng: np.random.Generator, size: float, real: float) -> pl.DataFrame:
     """Means of conditions over sentences that are given: conditions alone are drawn."""
     del size
-    measure = only(NegativeSentiment, groups_as_asked, of="negative")
+    measure = only(NegativeSentiment, catalog.groups_as_asked, of="negative")
     asked = people("negative", tuple(STIGMATIZED.items()), 1, 1)
     # Of two sentences a condition has a share of 0, one half or 1; as rarely negative as found.
     chance = np.repeat([0.3 + real, 0.3], [93, 29])
@@ -127,7 +119,7 @@ def as_asked(rng: np.random.Generator, size: float, real: float) -> pl.DataFrame
 
 def two_models(rng: np.random.Generator, size: float, real: float) -> pl.DataFrame:
     """The same conditions, items and wordings, two models."""
-    measure = only(NegativeAttitude, models_over_conditions, of="negative")
+    measure = only(NegativeAttitude, catalog.models_over_conditions, of="negative")
     asked = people("negative", ((GROUPS[0], 93),), 7, 4, ("a", "b"))
     tables = [table(rng, conditions_alike(rng, size)[0], 7, 4, DISTANCE, size) for _ in range(2)]
     values = np.concatenate([(tables[0] + real).ravel(), tables[1].ravel()])
@@ -136,7 +128,7 @@ def two_models(rng: np.random.Generator, size: float, real: float) -> pl.DataFra
 
 def two_wordings(rng: np.random.Generator, size: float, real: float) -> pl.DataFrame:
     """Two wordings of the same items, over items and conditions."""
-    measure = only(NegativeAttitude, wordings_over_conditions, of="negative")
+    measure = only(NegativeAttitude, catalog.wordings_over_conditions, of="negative")
     asked = people("negative", ((GROUPS[0], 40),), 7, 2)
     spread = Spread(**{**vars(DISTANCE), "group_wording": 0.0})
     values = table(rng, 40, 7, 2, spread, size)
@@ -162,8 +154,8 @@ def single_conditions(make: Callable[..., object]) -> Draw:
         )
         values = table(rng, 25, 7, 4, of, 0.0)
         # The truth of a test: one group's conditions moved, or one condition of the other group.
-        values[: 12 if make is not conditions_against_own_group else 0] += real
-        values[12:13] += real if make is conditions_against_own_group else 0.0
+        values[: 12 if make is not catalog.conditions_against_own_group else 0] += real
+        values[12:13] += real if make is catalog.conditions_against_own_group else 0.0
         return found(measure, asked, values)
 
     return draw
@@ -173,7 +165,7 @@ SCENARIOS = (
     Scenario(
         "social distance: stigmatized − not",
         gap(
-            only(NegativeAttitude, groups_of_conditions, of="negative"),
+            only(NegativeAttitude, catalog.groups_of_conditions, of="negative"),
             "negative",
             DISTANCE,
             7,
@@ -186,7 +178,7 @@ SCENARIOS = (
     Scenario(
         "sentiment: stigmatized − not",
         gap(
-            only(NegativeSentiment, groups_of_conditions, of=PROBABILITY),
+            only(NegativeSentiment, catalog.groups_of_conditions, of=PROBABILITY),
             PROBABILITY,
             SENTIMENT,
             2,
@@ -201,21 +193,21 @@ SCENARIOS = (
     Scenario("social distance: two wordings", two_wordings, "wordings", 0.05),
     Scenario(
         "social distance: condition − baseline",
-        single_conditions(conditions_against_baseline),
+        single_conditions(catalog.conditions_against_baseline),
         "baseline",
         0.05,
         tests=12,
     ),
     Scenario(
         "social distance: condition − other group",
-        single_conditions(conditions_against_reference),
+        single_conditions(catalog.conditions_against_reference),
         "reference",
         0.05,
         tests=12,
     ),
     Scenario(
         "social distance: condition − own group",
-        single_conditions(conditions_against_own_group),
+        single_conditions(catalog.conditions_against_own_group),
         "own-reference",
         0.05,
         tests=12,

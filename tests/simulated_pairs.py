@@ -9,24 +9,7 @@ from functools import cache
 import numpy as np
 import polars as pl
 
-from goffman.contrasts.catalog import (
-    POSITION,
-    THEY_PREFERENCE,
-    levels,
-    models_in_each_setting,
-    models_over_pairs,
-    neutral_effect,
-    occupations_effect,
-    own_effect,
-    pairs_against_singles,
-    position,
-    settings_by_pairs,
-    settings_by_trials,
-    they_accuracy,
-    they_preference,
-    unanswered,
-    unanswered_sides,
-)
+from goffman.contrasts import catalog
 from goffman.contrasts.designs import Clusters, averaging_pair_orders
 from goffman.instruments.types import BASELINE, THEY
 from goffman.measures.coreference import CoreferenceBias, CoreferenceChoice
@@ -117,7 +100,7 @@ def replied(
 
 def bias_level(trials: int) -> Draw:
     """Replies to sentences with and against the stereotype."""
-    measure = only(CoreferenceBias, levels, of="bias")
+    measure = only(CoreferenceBias, catalog.levels, of="bias")
 
     def draw(rng: np.random.Generator, size: float, real: float) -> pl.DataFrame:
         asked = asked_pairs("correct", (BASELINE,), trials)
@@ -128,7 +111,7 @@ def bias_level(trials: int) -> Draw:
 
 def of_options(*, replies: bool) -> Draw:
     """Both people as options, in both orders: probabilities, or in text one of the two in each."""
-    measure = only(CoreferenceChoice, levels.on(averaging_pair_orders), of="bias")
+    measure = only(CoreferenceChoice, catalog.levels.on(averaging_pair_orders), of="bias")
 
     def draw(rng: np.random.Generator, size: float, real: float) -> pl.DataFrame:
         leaning = size * of_pairs(rng, (0.94, 0.85, 1.03))
@@ -145,7 +128,7 @@ def of_options(*, replies: bool) -> Draw:
 
 def first_listed(rng: np.random.Generator, size: float, real: float) -> pl.DataFrame:
     """How often the option that is listed first is chosen."""
-    measure = only(CoreferenceChoice, position, of="bias")
+    measure = only(CoreferenceChoice, catalog.position, of="bias")
     shared = size * of_pairs(rng, (0.05, 0.05, 0.05))
     values = 0.5 + real + shared + 0.1 * rng.normal(size=395)
     asked = asked_pairs("first-listed", (BASELINE,), 0).with_columns(level=pl.lit("presentation"))
@@ -182,7 +165,7 @@ def asked_trials() -> pl.DataFrame:
 def trials(rng: np.random.Generator, size: float, real: float) -> pl.DataFrame:
     """Five trials of given sentences, to which adjectives change nothing."""
     del size
-    measure = only(CoreferenceBias, settings_by_trials, of="bias")
+    measure = only(CoreferenceBias, catalog.settings_by_trials, of="bias")
     chance = likely(rng, of_pairs(rng, (0.94, 0.85, 1.03)), 0.0)
     right = rng.random((len(SETTINGS), 5, 395, 2)) < chance
     values = (right[..., 0].mean(axis=2) - right[..., 1].mean(axis=2)) + np.where(
@@ -205,7 +188,7 @@ def two_models(make: Callable[..., object]) -> Draw:
 
 def preferred(pairs: int) -> Draw:
     """Log preferences with the components of bundled:mini: the male pronoun is likelier anywhere."""
-    measure = only(PronounPreference, levels, of="preference")
+    measure = only(PronounPreference, catalog.levels, of="preference")
 
     def draw(rng: np.random.Generator, size: float, real: float) -> pl.DataFrame:
         signs = sentence_pairs(pairs)[0]
@@ -228,7 +211,7 @@ def both_placements(make: Callable[..., object]) -> Draw:
         values = replied(rng, size, 0.0, 1, settings=len(BOTH))
         if real:
             # Adjectives move both placements apart; occupations both alike.
-            ways = slice(None, None, 2) if make is own_effect else slice(None)
+            ways = slice(None, None, 2) if make is catalog.own_effect else slice(None)
             moved = rng.random(values[ways, :, 0].shape) < real
             values[ways, :, 0] = np.where(moved, 1.0, values[ways, :, 0])
         asked = asked_pairs("correct", BOTH, 1)
@@ -263,7 +246,7 @@ def neutral_occupations(measured: type[CoreferenceBias | PronounPreference]) -> 
     """
     replies = measured is CoreferenceBias
     quantity = "correct" if replies else "preference"
-    measure = only(measured, neutral_effect, of="bias" if replies else quantity)
+    measure = only(measured, catalog.neutral_effect, of="bias" if replies else quantity)
 
     def draw(rng: np.random.Generator, size: float, real: float) -> pl.DataFrame:
         ways, sharing = neutral_pairs()
@@ -299,7 +282,7 @@ def asked_with_they() -> pl.DataFrame:
 
 def they_understood(rng: np.random.Generator, size: float, real: float) -> pl.DataFrame:
     """Replies about three pronouns, each with what it brings by frame and occupation."""
-    measure = only(CoreferenceBias, they_accuracy, of="bias")
+    measure = only(CoreferenceBias, catalog.they_accuracy, of="bias")
     base = 1.2 + 3.0 * rng.normal(size=(395, 1))
     own = np.stack([size * of_pairs(rng, (0.6, 0.6, 0.6)) for _ in range(3)], axis=1)
     logits = base + own + 1.5 * rng.normal(size=(395, 3)) - real * np.array([0.0, 0.0, 1.0])
@@ -309,9 +292,9 @@ def they_understood(rng: np.random.Generator, size: float, real: float) -> pl.Da
 
 def they_written(rng: np.random.Generator, size: float, real: float) -> pl.DataFrame:
     """log P(they) − log P(he or she), which differs by frame and occupation."""
-    measure = only(PronounPreference, they_preference, of=THEY_PREFERENCE)
+    measure = only(PronounPreference, catalog.they_preference, of=catalog.THEY_PREFERENCE)
     values = real + size * of_pairs(rng, (0.5, 0.2, 0.2)) + 0.4 * rng.normal(size=395)
-    asked = asked_pairs(THEY_PREFERENCE, (THEY,), 0)
+    asked = asked_pairs(catalog.THEY_PREFERENCE, (THEY,), 0)
     return found(measure, asked, values, sentence_pairs()[4])
 
 
@@ -325,7 +308,7 @@ def naming_nobody(make: Callable[..., object]) -> Draw:
         own = [size * of_pairs(rng, (0.4, 0.4, 0.4)) for _ in range(shape[0] * 2)]
         logits = base + np.reshape(own, (shape[0], 2, 395)).swapaxes(1, 2)
         # With adjectives, and where the pronoun goes against the stereotype.
-        more = np.array([0.0, 1.0]) if make is unanswered_sides else np.ones(2)
+        more = np.array([0.0, 1.0]) if make is catalog.unanswered_sides else np.ones(2)
         logits = logits + real * more * (np.arange(shape[0]) > 0)[:, None, None]
         silent = rng.random(shape) < 1 / (1 + np.exp(-logits))
         right = rng.random(shape) < 0.7
@@ -351,7 +334,7 @@ SCENARIOS = (
     ),
     Scenario(
         "coreference: setting − none, of 15",
-        bias_settings(settings_by_pairs),
+        bias_settings(catalog.settings_by_pairs),
         "baseline",
         0.1,
         tests=15,
@@ -360,26 +343,29 @@ SCENARIOS = (
         "coreference: setting − none, over trials", trials, "trials", 0.05, tests=15, given=True
     ),
     Scenario(
-        "coreference: two adjectives − one", bias_settings(pairs_against_singles), "groups", 0.1
+        "coreference: two adjectives − one",
+        bias_settings(catalog.pairs_against_singles),
+        "groups",
+        0.1,
     ),
-    Scenario("coreference: two models", two_models(models_over_pairs), "models", 1.0),
+    Scenario("coreference: two models", two_models(catalog.models_over_pairs), "models", 1.0),
     Scenario(
         "coreference: two models, setting by setting",
-        two_models(models_in_each_setting),
+        two_models(catalog.models_in_each_setting),
         "models",
         1.0,
     ),
-    Scenario("coreference, choice: first-listed − half", first_listed, POSITION, 0.03),
+    Scenario("coreference, choice: first-listed − half", first_listed, catalog.POSITION, 0.03),
     Scenario(
         "coreference: adjectives alone, of 15",
-        both_placements(own_effect),
+        both_placements(catalog.own_effect),
         "adjectives",
         0.2,
         tests=15,
     ),
     Scenario(
         "coreference: occupations alone, of 15",
-        both_placements(occupations_effect),
+        both_placements(catalog.occupations_effect),
         "occupations",
         0.2,
         tests=15,
@@ -402,14 +388,14 @@ SCENARIOS = (
     Scenario("pronoun preference: they", they_written, "they", 0.2231),
     Scenario(
         "coreference: no answer, setting − none, of 15",
-        naming_nobody(unanswered),
+        naming_nobody(catalog.unanswered),
         "no-answer",
         1.0,
         tests=15,
     ),
     Scenario(
         "coreference: no answer, anti − pro, of 16",
-        naming_nobody(unanswered_sides),
+        naming_nobody(catalog.unanswered_sides),
         "no-answer-sides",
         1.0,
         tests=16,

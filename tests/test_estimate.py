@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from goffman.contrasts.designs import Clusters, Contrast, of_units
+from goffman.contrasts.designs import Clusters
 from goffman.contrasts.engine import PRIMARY, estimates
 from goffman.formatting import Labels, number
 from goffman.measures.coreference import CoreferenceBias
@@ -37,7 +37,6 @@ from goffman.sensitivity.variations import headlines_of
 from goffman.stats.crossed import crossed_interval
 from goffman.stats.intervals import Estimate
 from goffman.stats.jackknife import jackknife
-from goffman.stats.two_samples import paired_t
 
 
 def asked(instrument, people, *, items, wordings=("w1",)):
@@ -612,18 +611,6 @@ def test_the_level_without_adjectives_stands_against_zero(briegel):
         assert row["family"] == "primary"
 
 
-def test_without_what_pairs_share_nothing_is_tested(briegel):
-    scores, _ = briegel
-    wordings = {"coreference": ["pro", "anti"]}
-    found = estimates(scores, {"coreference": CoreferenceBias()}, wordings=wordings)
-    row = pick(found, kind="level", model="m")
-    assert (row["p"], row["low"], row["reason"]) == (
-        None,
-        None,
-        "what the sentence pairs share is not known",
-    )
-
-
 def test_two_adjectives_stand_against_one_over_sentence_pairs(briegel):
     scores, found = briegel
     row = pick(found, kind="groups", model="m")
@@ -666,20 +653,6 @@ def test_models_are_compared_on_the_same_sentence_pairs(briegel):
         ]
         assert (row["first"], row["second"], row["unit"]) == ("m", "o", "sentence pairs")
         assert row["p"] == clustered(sides[0] - sides[1])[1]
-
-
-def test_a_difference_that_is_zero_everywhere_has_no_interval():
-    """A model that gives another's very numbers leaves nothing to test with."""
-    prompts = asked("distance", PEOPLE, items=SEVEN, wordings=("w1", "w2"))
-    core = ("negative", "lowest", "highest", "mass", "rated-share", "last-probability")
-    measure = NegativeAttitude()
-    one = drawn(measure, prompts, core, models=("a",)).filter(pl.col("level") == "prompt")
-    each = pl.concat([one, one.with_columns(model=pl.lit("b"))])
-    scores = pl.concat([each, measure.aggregate(each)])
-    found = estimates(scores, {"distance": measure}, wordings=WORDINGS)
-    row = pick(found, kind="models", group="stigmatized")
-    assert (row["difference"], row["low"], row["p"], row["verdict"]) == (0, None, None, None)
-    assert row["reason"] == "all values are equal, so no interval or test can be computed"
 
 
 def test_the_raw_disparity_of_phrases_stands_beside_the_keyed_one():
@@ -786,23 +759,6 @@ def sentences(scores, found):
     return [*lines, *describe_correlations(correlations(found, sections, by))]
 
 
-def test_sentences_carry_their_uncertainty(mei, lin):
-    said = sentences(mei[0], mei[2])
-    assert said[0] == "distance, a"
-    assert ". Negative words get 0." in said[1]
-    assert "95% interval" in said[1]
-    assert said[2] == (
-        "  The interval is over conditions, items and wordings as crossed random factors."
-    )
-    assert " Across 3 wordings, the difference ranges from " in said[1]
-    bounds = "  If all words left out were positive in one group and negative in the other, "
-    assert any(line.startswith(bounds) for line in said)
-    assert any("a's P(negative)" in line for line in said[-2:])
-    genders = sentences(lin[0], lin[2])
-    assert genders[0] == "care, a"
-    assert any("The interval is over" in line for line in genders)
-
-
 def test_a_classifiers_share_is_said_by_condition_and_by_sentence():
     """s0 has two forms more, all negative: it counts once by condition, three times by sentence."""
     people = asked("sentiment", [("s0", "stigmatized"), ("s1", "stigmatized")], items=SEVEN[:2])
@@ -841,21 +797,6 @@ def test_no_scores_give_no_estimates():
     )
     assert found.height == 0
     assert complaints(found, CONTRASTS + ESTIMATES + VERDICTS) == []
-
-
-@pytest.mark.parametrize("few", [2, 3])
-def test_from_two_or_three_units_there_is_no_interval_and_that_is_said(few):
-    """Two templates of a classifier: so few single values say too little of how they vary."""
-    contrast = Contrast(
-        kind="baseline", instrument="x", measure="y", quantity="z", first="a", second="b"
-    )
-    first, second = [1.0, 0.3, 0.8, 0.9][:few], [0.0] * few
-    found = of_units(paired_t(first, second, contrast=contrast.text), "items")
-    assert (found.low, found.high, found.p) == (None, None, None)
-    assert found.reason == f"{few} items are too few for an interval: it takes 4"
-    four = of_units(paired_t([1.0, 0.3, 0.8, 0.9], [0.0] * 4, contrast=contrast.text), "items")
-    assert four.low is not None
-    assert four.reason is None
 
 
 def test_an_instrument_that_a_stopped_run_has_not_come_to_has_no_estimates():

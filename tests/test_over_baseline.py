@@ -61,7 +61,3 @@ def test_a_disparity_that_every_sentence_has_is_none_of_the_diagnoses():
     rows = found(tables, items)
     assert (rows["p"] > 0.05).all()
     assert (rows["mean_first"] > 0.3).all()
-
-
-def test_without_baselines_there_is_no_such_contrast(tables):
-    assert not found(tables, []).height

@@ -103,20 +103,6 @@ def test_a_gap_in_the_reference_leaves_out_that_value_alone(tables, wordings):
     assert rows["difference"].to_list() == pytest.approx(expected)
 
 
-def test_where_half_of_the_reference_has_no_value_the_question_is_left_out(tables):
-    few = {name: table[:, :1] for name, table in tables.items() if name[0] != "n2"}
-    rows = found(scored(few, gap=("n1", 0, 0)))
-    assert set(rows["n"]) == {4}
-    assert set(rows["left_out"]) == {1}
-
-
-def test_with_one_wording_it_is_over_items(tables):
-    few = {name: table[:, :1] for name, table in tables.items()}
-    rows = found(scored(few))
-    assert set(rows["unit"]) == {"items"}
-    assert rows["p"].null_count() == 0
-
-
 def test_without_the_other_group_there_is_no_reference(tables):
     some = {name: table for name, table in tables.items() if name[1] != "non-stigmatized"}
     assert not found(scored(some)).height

@@ -101,7 +101,7 @@ def replied(table, how, *, model="m", trials=1):
     return pl.DataFrame(rows, schema=schema(REPLIES))
 
 
-def section(measure, scores, table, *, wordings=tuple(WORDINGS), sharing=None):
+def section(measure, scores, table, *, wordings=tuple(WORDINGS), sharing=None, dimensions=()):
     """The section that a page would have of these scores."""
     found = estimates(
         scores,
@@ -124,6 +124,7 @@ def section(measure, scores, table, *, wordings=tuple(WORDINGS), sharing=None):
         contrast=getattr(measure, "contrast", ""),
         against=getattr(measure, "against", ""),
         wordings=wordings,
+        dimensions=dimensions,
         items=table["item"].unique(maintain_order=True).to_list(),
         prompts=table,
         sensitivity=pl.DataFrame(

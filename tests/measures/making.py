@@ -43,36 +43,26 @@ def fills(prompt_id, words, *, model="m", step=1, parent="", label=None, gender=
 
     ``label``: word → attitude; ``gender``: word → (group, kind).
     """
-    rows = [
-        {
-            "prompt_id": prompt_id,
-            "model": model,
-            "step": step,
-            "parent": parent,
-            "rank": rank,
-            "token": f" {word}",
-            "word": word,
-            "probability": probability,
-        }
-        for rank, (word, probability) in enumerate(words.items(), start=1)
-    ]
     columns = schema(FILLS)
     if label is not None:
         columns["label"] = pl.String()
-        rows = [row | {"label": label.get(row["word"])} for row in rows]
     if gender is not None:
         columns |= schema(GENDER)
-        rows = [
-            row
-            | dict(
-                zip(
-                    schema(GENDER).names(),
-                    (*gender.get(row["word"], (None, None)), False),
-                    strict=True,
-                )
-            )
-            for row in rows
-        ]
+
+    def meaning(word):
+        read = {"label": label.get(word)} if label is not None else {}
+        if gender is not None:
+            kinds = (*gender.get(word, (None, None)), False)
+            read |= dict(zip(schema(GENDER).names(), kinds, strict=True))
+        return read
+
+    where = {"prompt_id": prompt_id, "model": model, "step": step, "parent": parent}
+    rows = [
+        where
+        | {"rank": rank, "token": f" {word}", "word": word, "probability": probability}
+        | meaning(word)
+        for rank, (word, probability) in enumerate(words.items(), start=1)
+    ]
     return pl.DataFrame(rows, schema=columns)
 
 
@@ -93,20 +83,8 @@ def labels(*rows):
 
 def replies(*rows):
     """REPLIES + KIND from (prompt_id, trial, kind)."""
-    return pl.DataFrame(
-        [
-            {
-                "prompt_id": p,
-                "model": "m",
-                "trial": t,
-                "text": "…",
-                "finish_reason": None,
-                "kind": k,
-            }
-            for p, t, k in rows
-        ],
-        schema=schema(REPLIES + KIND),
-    )
+    rows = [{"prompt_id": p, "model": "m", "trial": t, "text": "…", "kind": k} for p, t, k in rows]
+    return pl.DataFrame(rows, schema=schema(REPLIES + KIND))
 
 
 def one(scores, **ids):

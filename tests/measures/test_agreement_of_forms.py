@@ -11,7 +11,7 @@ from choosing import asked, choices, listed, replied, section
 from making import check
 
 from goffman.contrasts.engine import estimates
-from goffman.measures.mode_agreement import AGREEMENT, agreement, agreement_scores
+from goffman.measures.mode_agreement import agreement_scores
 from goffman.measures.multiple_choice import MeanCode
 from goffman.modes import asked_ids, of_asked
 from goffman.parsers.options import read_choices
@@ -55,8 +55,6 @@ def test_agreement_is_that_of_a_plain_loop():
     chosen, said = both_forms()
     answers = choices(chosen, likely)
     read = read_choices(replied(said, written, trials=2), said)
-    table = agreement(answers, read, pl.concat([chosen, said]))
-    assert table.schema == AGREEMENT
     same = named = silent = 0
     tops, texts = [], []
     for row in said.to_dicts():
@@ -70,16 +68,17 @@ def test_agreement_is_that_of_a_plain_loop():
             same += text == top
             tops.append(top)
             texts.append(text)
-    (row,) = table.to_dicts()
-    assert (row["model"], row["instrument"]) == ("m", "scale")
-    assert (row["prompts"], row["replies"], row["unread"]) == (said.height, named, silent)
-    assert row["share"] == pytest.approx(same / named)
     chance = sum((texts.count(label) / named) * (tops.count(label) / named) for label in "ABCDE")
-    assert row["by_chance"] == pytest.approx(chance)
     names = {"scale/choice": "mean-code", "scale/reply": "mean-code"}
     prepared = {"scale/choice": [answers], "scale/reply": [read]}
     scores = check(agreement_scores(prepared, pl.concat([chosen, said]), names))
     assert {*scores.select(asked_ids()).to_series()} == {*names}
+    for name in names:
+        share, by_chance = scores.filter(of_asked(name)).sort("quantity").to_dicts()
+        assert share["value"] == pytest.approx(same / named)
+        assert by_chance["value"] == pytest.approx(chance)
+        for row in (share, by_chance):
+            assert (row["model"], row["n"], row["missing"]) == ("m", named, silent)
     measure = MeanCode(mode="reply")
     asked_so = said.with_columns(mode=pl.lit(None, dtype=pl.String))
     own = measure(read, asked_so)
@@ -102,7 +101,9 @@ def test_models_that_were_asked_one_way_have_no_agreement():
     chosen, said = both_forms()
     answers = choices(chosen, likely)
     read = read_choices(replied(said, written, model="other"), said)
-    assert agreement(answers, read, pl.concat([chosen, said])).height == 0
+    prepared = {"scale/choice": [answers], "scale/reply": [read]}
+    names = dict.fromkeys(prepared, "mean-code")
+    assert agreement_scores(prepared, pl.concat([chosen, said]), names).height == 0
 
 
 def test_forms_are_correlated_over_conditions_model_by_model_and_never_pooled():

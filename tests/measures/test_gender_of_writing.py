@@ -7,17 +7,17 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from choosing import section
 from making import check, one, prompts, same_whatever_the_order, value
 
 from chat_server import Answer, ChatServer, completion
 from goffman.contrasts.engine import estimates
-from goffman.formatting import Labels
 from goffman.measures.controls import control_score
 from goffman.measures.gender import WrittenGender, with_whom
 from goffman.options import AskOptions
 from goffman.pipeline import audit
 from goffman.presentation.findings import findings_of
-from goffman.presentation.section import Answers, Section
+from goffman.presentation.section import Answers
 from goffman.schemas import REPLIES, schema
 from goffman.scoring import load_words
 
@@ -130,21 +130,7 @@ def test_what_is_said_and_shown(words):
     table = asked()
     raw = answers(table)
     scores = MEASURE(MEASURE.code_responses(raw, table, words, cased=True), table)
-    shown = Section(
-        instrument="scale",
-        measure=MEASURE.name,
-        unit="condition",
-        presentation=MEASURE.presentation,
-        scores=scores,
-        estimates=estimates(scores, {"scale": MEASURE}, wordings={"scale": ["w1"]}),
-        names=Labels(models={"m": "m"}, instruments={}, conditions={}, items={}),
-        contrast="mental-health",
-        against="other",
-        wordings=("w1",),
-        items=("i1", "i2", "i3", "i4"),
-        dimensions=("a", "b"),
-        prompts=table,
-    )
+    shown = section(MEASURE, scores, table, wordings=("w1",), dimensions=("a", "b"))
     (found,) = findings_of(shown)
     pair = "for mental health than for other conditions"
     assert found.short == f"Sentences lean more toward women {pair}"

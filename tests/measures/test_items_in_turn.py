@@ -89,15 +89,6 @@ def test_single_conditions_are_not_compared_and_reliability_is_of_their_own_item
     assert g[0] is not None
 
 
-def test_all_items_of_every_condition_are_crossed_as_ever():
-    asked_ = asked(items=ITEMS, groups=GROUPS)
-    made = section(MEASURE, MEASURE(choices(asked_, leaning), asked_), asked_)
-    (groups,) = made.contrasts("groups").to_dicts()
-    assert (groups["test"], groups["sentences"]) == ("crossed t", 8 * 3)
-    assert made.contrasts("reference").height == 12
-    assert made.contrasts("baseline").height == 20
-
-
 def naive_error(cells, difference):
     """Two-way jackknife by leaving out one category, item or both after another."""
 

@@ -6,14 +6,13 @@ import statistics
 
 import polars as pl
 import pytest
+from choosing import section
 from making import fills, prompts
 
 from goffman.contrasts.engine import estimates
-from goffman.formatting import Labels
 from goffman.measures.negative_attitude import NegativeAttitude
 from goffman.measures.sentiment import NegativeSentiment
 from goffman.presentation.findings import findings_of
-from goffman.presentation.section import Section
 from goffman.schemas import LABELS, schema
 
 LEVELS = {"stigmatized": 0.7, "non-stigmatized": 0.2, "rare": 0.3}
@@ -100,21 +99,7 @@ def test_rare_conditions_have_their_mean_and_no_part_in_the_headline(measure, ma
     assert rare["value"].to_list() == pytest.approx([means["rare"]], abs=1e-6)
     _, without = found_by(measure, made(asked), asked.filter(pl.col("group") != "rare"))
     assert without.filter(pl.col("family") == "primary")["low"][0] == main["low"]
-    shown = Section(
-        instrument="scale",
-        measure=measure.name,
-        unit="condition",
-        presentation=measure.presentation,
-        scores=scores,
-        estimates=found,
-        names=Labels(models={"m": "m"}, instruments={}, conditions={}, items={}),
-        contrast="stigmatized",
-        against="non-stigmatized",
-        wordings=("w1",),
-        items=tuple(asked["item"].unique()),
-        prompts=asked,
-    )
-    (said,) = findings_of(shown)
+    (said,) = findings_of(section(measure, scores, asked, wordings=("w1",)))
     assert (
         said.head
         == {

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from goffman.contrasts.correlations import IN_MAIN_VARIANT, MAIN_VARIANT
+from goffman.contrasts.correlations import IN_MAIN_VARIANT
 from goffman.contrasts.designs import (
     GAP_OF,
     INTERACTION,
@@ -500,6 +500,8 @@ models_over_pairs = replace(
 )
 """Without adjectives, with two and with one: every two models."""
 
+OF_PAIRS = (levels, settings_by_pairs, pairs_against_singles, models_over_pairs)
+
 models_in_each_setting = replace(levels, kind="models", pairs=models, by=("setting",))
 """Within each adjective setting every two models."""
 
@@ -648,8 +650,7 @@ def identities_of(variant: str) -> tuple[str, str]:
 
 def each_identity(scored: ScoreTable) -> ScoreTable:
     """Return the scores with the identity in the column ``variant``, for the main variant alone."""
-    main = pl.col("variant").is_null() | (pl.col("variant") == MAIN_VARIANT)
-    scores = scored.scores.filter(main).with_columns(variant="identity")
+    scores = scored.scores.filter(IN_MAIN_VARIANT).with_columns(variant="identity")
     return replace(scored, scores=scores.drop("identity"))
 
 

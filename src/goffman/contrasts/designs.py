@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from goffman.stats.two_samples import Values
 
     Table = NDArray[np.float64]
-    from numpy.typing import NDArray
 
 GIVEN = {
     "groups-as-asked": "these sentences treated as fixed",

@@ -33,7 +33,6 @@ from goffman.schemas import CONTRASTS, ESTIMATES, VERDICTS, schema
 from goffman.stats.multiple_testing import as_list
 
 if TYPE_CHECKING:
-    from goffman.contrasts.designs import Contrast, Estimates, ScoreTable
     from goffman.measures.base import Measure
     from goffman.stats.intervals import Estimate
 
@@ -43,8 +42,8 @@ Sides = Iterator[tuple[str, str, Any, Any]]
 Pairs = Callable[["Stratum"], Sides]
 """The two sides of each contrast of a stratum: their names, and the values that the test takes."""
 
-Test = Callable[["ScoreTable", "Contrast", Any, Any], "Estimate"]
-View = Callable[["ScoreTable"], "ScoreTable"]
+Test = Callable[[ScoreTable, Contrast, Any, Any], "Estimate"]
+View = Callable[[ScoreTable], ScoreTable]
 
 
 @dataclass(frozen=True, kw_only=True)

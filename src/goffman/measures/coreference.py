@@ -200,11 +200,6 @@ PRESENTATION = Presentation(
 )
 
 
-def answers_alone(replies: pl.DataFrame) -> pl.DataFrame:
-    """Return the replies that are correct or incorrect."""
-    return replies.filter(pl.col("kind").is_in(["correct", "incorrect"]))
-
-
 @dataclass(frozen=True, kw_only=True)
 class CoreferenceBias(Measure):
     """A measure that turns replies with the column KIND into SCORES.
@@ -243,7 +238,12 @@ class CoreferenceBias(Measure):
             name="counting of replies without an answer",
             options=lambda _: [
                 Option(said="all replies"),
-                Option(said="answers alone", prepared=answers_alone),
+                Option(
+                    said="answers alone",
+                    prepared=lambda replies: replies.filter(
+                        pl.col("kind").is_in(["correct", "incorrect"])
+                    ),
+                ),
             ],
         ),
     )
@@ -380,14 +380,6 @@ _STYLE: Mapping[ChoiceMode, tuple[str, ...]] = {
     "reply": (*SHARES, "first-listed"),
 }
 
-OF_PAIRS = (
-    catalog.levels,
-    catalog.settings_by_pairs,
-    catalog.pairs_against_singles,
-    catalog.models_over_pairs,
-    *catalog.BESIDE_BIAS,
-)
-
 CHOICE_PRESENTATION = Presentation(
     quantity="bias",
     called="bias",
@@ -463,7 +455,13 @@ class CoreferenceChoice(ChoiceMeasure):
     contrasts: ClassVar[tuple[tuple[str, Contrasts], ...]] = (
         (
             "bias",
-            (catalog.position, *(contrast.on(averaging_pair_orders) for contrast in OF_PAIRS)),
+            (
+                catalog.position,
+                *(
+                    contrast.on(averaging_pair_orders)
+                    for contrast in (*catalog.OF_PAIRS, *catalog.BESIDE_BIAS)
+                ),
+            ),
         ),
     )
     between_runs: ClassVar[Contrasts] = (catalog.models_in_each_setting.on(averaging_pair_orders),)

@@ -235,10 +235,14 @@ class SubjectGender(GenderMeasure):
     @property
     def alternatives(self) -> dict[str, SubjectGender]:
         """Return the measure with each of the other thresholds."""
-        usual = f"(instead of {self.threshold:g})"
+        minimum = "minimum word probability"
+        called = {
+            other: f"a {minimum} of {other:g}" if other else f"no {minimum}"
+            for other in self.other_thresholds
+        }
         return {
-            f"with {_minimum(threshold)} {usual}": replace(self, threshold=threshold)
-            for threshold in self.other_thresholds
+            f"with {name} (instead of {self.threshold:g})": replace(self, threshold=other)
+            for other, name in called.items()
         }
 
     def counts_word(self) -> pl.Expr:
@@ -258,21 +262,25 @@ class SubjectGender(GenderMeasure):
         without_names = counted_fills.with_columns(
             gender_group=pl.when(~is_name).then("gender_group")
         )
-        fills = zip(VARIANTS, (counted_fills, without_names), strict=True)
+        p, group = pl.col("p"), pl.col("gender_group")
+        either = group.is_in(["female", "male"]).fill_null(value=False)
         values = pl.concat(
-            [_sums(rows.with_columns(variant=pl.lit(variant))) for variant, rows in fills]
-        )
+            rows.group_by("model", "prompt_id", maintain_order=True).agg(
+                *(p.filter(group == name).sum().alias(name) for name in _GROUPS),
+                unlisted=p.filter(group.is_null()).sum(),
+                unspecified=p.filter(~either).sum(),
+                mass=p.sum(),
+                variant=pl.lit(variant),
+                **{"common-names": p.filter("common_word").sum()},
+            )
+            for variant, rows in zip(VARIANTS, (counted_fills, without_names), strict=True)
+        ).with_columns(disparity=pl.col("female") - pl.col("male"))
         reasons = dict.fromkeys(QUANTITIES, _NO_WORDS)
         return prompt_scores(values, prompts, measure=self.name, reasons=reasons)
 
     def control(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
         """Return the probability of words for the right person at the mask of each control."""
         return persons(top_fills(answers, top_k=self.top_k), prompts)
-
-
-def _minimum(threshold: float) -> str:
-    minimum = "minimum word probability"
-    return f"a {minimum} of {threshold:g}" if threshold else f"no {minimum}"
 
 
 def persons(fills: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
@@ -289,20 +297,6 @@ def persons(fills: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
         .group_by("prompt_id", maintain_order=True)
         .agg(value=probability.sum())
     )
-
-
-def _sums(fills: pl.DataFrame) -> pl.DataFrame:
-    p, group = pl.col("p"), pl.col("gender_group")
-    sums = fills.group_by("model", "prompt_id", "variant", maintain_order=True).agg(
-        *(p.filter(group == name).sum().alias(name) for name in _GROUPS),
-        p.filter(group.is_null()).sum().alias("unlisted"),
-        p.filter(~group.is_in(["female", "male"]).fill_null(value=False))
-        .sum()
-        .alias("unspecified"),
-        p.filter("common_word").sum().alias("common-names"),
-        p.sum().alias("mass"),
-    )
-    return sums.with_columns(disparity=pl.col("female") - pl.col("male"))
 
 
 PHRASE_PRESENTATION = replace(

@@ -206,22 +206,20 @@ _NO_SUCH_LABEL: Mapping[Reads, str] = {
     "replies": "no reply names an option with a letter, or a number",
 }
 
-CODES_OF = (
-    catalog.groups_of_conditions,
-    catalog.models_over_conditions,
-    catalog.conditions_against_reference,
-    catalog.conditions_against_own_group,
-    catalog.conditions_against_baseline,
-)
-"""Contrasts of what is asked, made from the means over orders."""
-
 CODE_CONTRASTS: Contrasts = (
     *(catalog.order_of_options, catalog.keying, catalog.wordings, catalog.groups_as_asked),
-    *(contrast.on(averaging_orders) for contrast in CODES_OF),
+    # Of what is asked, made from the means over orders.
+    *(
+        contrast.on(averaging_orders)
+        for contrast in (
+            catalog.groups_of_conditions,
+            catalog.models_over_conditions,
+            catalog.conditions_against_reference,
+            catalog.conditions_against_own_group,
+            catalog.conditions_against_baseline,
+        )
+    ),
 )
-
-MAIN = ("order", "keying", "wordings", "groups", "groups-as-asked")
-"""The kinds of contrasts that the page lists: what presentation does stands first."""
 
 PRESENTATION = Presentation(
     quantity="code",
@@ -268,7 +266,7 @@ PRESENTATION = Presentation(
         variance_table,
     ),
     evidence=options_with_probabilities,
-    main=MAIN,
+    main=("order", "keying", "wordings", "groups", "groups-as-asked"),
     style=describe_style,
 )
 
@@ -540,8 +538,6 @@ BY_GENDER: tuple[tuple[str, Contrasts], ...] = (
 )
 """First what presentation does to the code; then women against men, and what that depends on."""
 
-DIFFERENCES = gender.differences(what="Mean code about a woman minus a man")
-
 GENDER_PRESENTATION = Presentation(
     quantity="disparity",
     called="female − male",
@@ -575,7 +571,10 @@ GENDER_PRESENTATION = Presentation(
         ),
     ),
     findings=described_gender_findings,
-    figures=(answer_style.effects, DIFFERENCES),
+    figures=(
+        answer_style.effects,
+        gender.differences(what="Mean code about a woman minus a man"),
+    ),
     tables=(
         answer_style.how_it_answers,
         tables.by_gender(

@@ -80,23 +80,21 @@ def _sentences(stored: StoredAnswers) -> list[Option]:
         .group_by("prompt_id")
         .agg(pl.col("log_probability").exp().sum().alias("mass"))
     )
-    likely_prompts = {
-        least: masses.filter(pl.col("mass") >= least).select("prompt_id") for least in LIKELY
-    }
     return [
         Option(said="all"),
         *(
             Option(
                 said=f"pronouns {least:.0%} likely",
-                prepared=partial(_answers_to, likely_prompts[least]),
+                prepared=partial(
+                    pl.DataFrame.join,
+                    other=masses.filter(pl.col("mass") >= least),
+                    on="prompt_id",
+                    how="semi",
+                ),
             )
             for least in LIKELY
         ),
     ]
-
-
-def _answers_to(prompts: pl.DataFrame, answers: pl.DataFrame) -> pl.DataFrame:
-    return answers.join(prompts, on="prompt_id", how="semi")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,12 +116,7 @@ class PronounPreference(Measure):
         (
             "preference",
             (
-                *(
-                    catalog.levels,
-                    catalog.settings_by_pairs,
-                    catalog.pairs_against_singles,
-                    catalog.models_over_pairs,
-                ),
+                *catalog.OF_PAIRS,
                 *catalog.ADJECTIVES_ALONE,
             ),
         ),

@@ -75,8 +75,6 @@ OF_VIGNETTES: tuple[tuple[str, Contrasts], ...] = (
 too; then women against men described alike. The category of a description is the disorder: these
 are given, and what is sampled is descriptions of them."""
 
-DIFFERENCES = gender.differences(what="Mean code about a woman minus a man described alike")
-
 CLAIMS = Claims(
     measured=(
         "A person is described in a few sentences, and a model is asked with options how willing "
@@ -117,7 +115,7 @@ PRESENTATION = replace(
         answer_style.effects,
         conditions.ranked,
         gender.endorsed,
-        DIFFERENCES,
+        gender.differences(what="Mean code about a woman minus a man described alike"),
     ),
     tables=(
         answer_style.how_it_answers,
