@@ -21,7 +21,6 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("POLARS_MAX_THREADS", "1")
 
 import numpy as np
-import polars as pl
 
 import outside_audits
 import simulated_cells
@@ -73,9 +72,9 @@ def rates(scenario: Scenario, size: float, *, runs: int, real: float = 0.0, seed
     ends = ("effect_low", "effect_high") if related else ("low", "high")
     for number in range(runs):
         rng = np.random.default_rng([seed, number])
-        rows = scenario.draw(rng, size, real).filter(pl.col("kind") == scenario.kind)
+        rows = scenario.draw(rng, size, real).filter(kind=scenario.kind)
         if scenario.heading:
-            rows = rows.filter(pl.col("family") == PRIMARY)
+            rows = rows.filter(family=PRIMARY)
         single += [p < 0.05 for p in rows["p"].drop_nulls()]
         untested += rows["p"].is_null().to_list() or [True]
         clear.append(any(direction(row) for row in rows.iter_rows(named=True)))

@@ -108,7 +108,7 @@ def parts() -> pl.DataFrame:
     names = pl.DataFrame(
         {"item": [f"i{k}" for k in range(17)], "dimension": [f"d{k % 3}" for k in range(17)]}
     )
-    rows = subjects(17).filter(pl.col("quantity") == "disparity").drop("dimension")
+    rows = subjects(17).filter(quantity="disparity").drop("dimension")
     joined = rows.join(names, on="item", how="left", maintain_order="left")
     return joined.select(subjects(17).columns)
 
@@ -124,7 +124,7 @@ def subscales(rng: np.random.Generator, size: float, real: float) -> pl.DataFram
 
 @cache
 def with_baseline() -> pl.DataFrame:
-    rows = subjects(17).filter(pl.col("quantity") == "disparity")
+    rows = subjects(17).filter(quantity="disparity")
     without = [
         {"model": "m", "quantity": "disparity", "group": BASELINE, "condition": BASELINE}
         | {"item": f"i{item}"}
@@ -146,7 +146,7 @@ def over_baseline(rng: np.random.Generator, size: float, real: float) -> pl.Data
 
 @cache
 def in_two_wordings() -> pl.DataFrame:
-    rows = subjects(17).filter(pl.col("quantity") == "disparity")
+    rows = subjects(17).filter(quantity="disparity")
     return pl.concat([rows, rows.with_columns(wording=pl.lit("v"))])
 
 

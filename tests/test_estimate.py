@@ -360,7 +360,7 @@ def test_r_as_in_the_study_is_of_shares_of_labels_over_all_models(mei):
         expected.statistic * (8 / (1 - expected.statistic**2)) ** 0.5
     )
     # A condition of neither group, as goffman's own rare ones, is not among the study's.
-    some = scores.filter(pl.col("group") == "stigmatized")["condition"][0]
+    some = scores.filter(group="stigmatized")["condition"][0]
     third = pl.when(pl.col("condition") == some).then(pl.lit("rare")).otherwise("group")
     found = estimates(scores.with_columns(group=third), measures, wordings=WORDINGS)
     (fewer,) = of(found, kind="measures-as-in-study").to_dicts()
@@ -696,23 +696,19 @@ def worded_by(by, scores, found):
 def test_main_results_by_wording_are_plain_means_of_that_wording(mei):
     scores, found = mei[0], mei[2]
     by = {"distance": measures()["negative-attitude"]()}
-    rows = worded_by(by, scores, found.filter(pl.col("instrument") == "distance"))
-    assert (
-        rows.height
-        == 3
-        * found.filter(pl.col("instrument") == "distance", pl.col("family") == "primary").height
-    )
+    rows = worded_by(by, scores, found.filter(instrument="distance"))
+    assert rows.height == 3 * found.filter(instrument="distance", family="primary").height
     for row in rows.iter_rows(named=True):
         mine = scores.filter(
-            pl.col("instrument") == "distance",
-            pl.col("model") == row["model"],
-            pl.col("level") == "prompt",
-            pl.col("quantity") == "negative",
-            pl.col("wording") == row["what"],
+            instrument="distance",
+            model=row["model"],
+            level="prompt",
+            quantity="negative",
+            wording=row["what"],
         )
         means = []
         for group in (row["first"], row["second"]):
-            of_group = mine.filter(pl.col("group") == group)
+            of_group = mine.filter(group=group)
             values = {}
             for one in of_group.iter_rows(named=True):
                 values.setdefault((one["condition"], one["item"]), []).append(one["value"])
@@ -736,13 +732,13 @@ def sentences(scores, found):
             measure=measure.name,
             unit=measure.unit,
             presentation=measure.presentation,
-            scores=scores.filter(pl.col("instrument") == instrument),
-            estimates=found.filter(pl.col("instrument") == instrument),
+            scores=scores.filter(instrument=instrument),
+            estimates=found.filter(instrument=instrument),
             names=Labels(models=models, instruments={}, conditions={}, items={}),
             contrast=getattr(measure, "contrast", ""),
             against=getattr(measure, "against", ""),
             wordings=WORDINGS.get(instrument, ["w1"]),
-            sensitivity=worded.filter(pl.col("instrument") == instrument),
+            sensitivity=worded.filter(instrument=instrument),
         )
         for instrument, measure in by.items()
     }
@@ -766,7 +762,7 @@ def test_a_classifiers_share_is_said_by_condition_and_by_sentence():
         "sentiment", [("n0", "non-stigmatized"), ("n1", "non-stigmatized")], items=SEVEN[:2]
     )
     more = [
-        people.filter(pl.col("condition") == "s0").with_columns(
+        people.filter(condition="s0").with_columns(
             prompt_id=pl.format("{}/{}", "prompt_id", pl.lit(form)), form=pl.lit(form)
         )
         for form in ("a", "b")

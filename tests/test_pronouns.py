@@ -114,9 +114,7 @@ def test_preferences_equal_a_naive_reckoning(kind, run, masked, causal):
         for row in prompts.iter_rows(named=True)
     }
     vocabulary = transformers.AutoTokenizer.from_pretrained(model).get_vocab()
-    scores = pl.read_parquet(folder / "scores.parquet").filter(
-        pl.col("model") == str(model), pl.col("level") == "prompt"
-    )
+    scores = pl.read_parquet(folder / "scores.parquet").filter(model=str(model), level="prompt")
     texts = dict(prompts.select("prompt_id", "text").rows())
     assert scores.height == 6 * 3
     by_setting: dict[str, list[float]] = {}
@@ -135,9 +133,7 @@ def test_preferences_equal_a_naive_reckoning(kind, run, masked, causal):
 def _check_settings(folder, model, by_setting):
     """Means, and how each setting moves them, from the naive values alone."""
     means = {name: math.fsum(values) / len(values) for name, values in by_setting.items()}
-    scores = pl.read_parquet(folder / "scores.parquet").filter(
-        pl.col("model") == model, pl.col("level") == "condition"
-    )
+    scores = pl.read_parquet(folder / "scores.parquet").filter(model=model, level="condition")
     found = {
         (quantity, condition): value
         for quantity, condition, value in scores.select("quantity", "condition", "value").rows()
@@ -147,9 +143,7 @@ def _check_settings(folder, model, by_setting):
         if name != "baseline":
             moved = found["preference-minus-baseline", name]
             assert moved == pytest.approx(mean - means["baseline"], rel=1e-3, abs=1e-3)
-    estimates = pl.read_parquet(folder / "estimates.parquet").filter(
-        pl.col("model") == model, pl.col("kind") == "baseline"
-    )
+    estimates = pl.read_parquet(folder / "estimates.parquet").filter(model=model, kind="baseline")
     differences = dict(estimates.select("first", "difference").rows())
     assert set(differences) == set(SETTINGS)
     for name, difference in differences.items():
@@ -207,9 +201,9 @@ def test_sentences_with_two_marked_pronouns_are_left_out_and_counted(causal, tmp
         f"{ID}: 4 sentences are left out, because more than one pronoun is marked in them." in notes
     )
     scores = pl.read_parquet(folder / "scores.parquet")
-    prompt_quantity = scores.filter(pl.col("level") == "prompt").sort("item", "condition")
+    prompt_quantity = scores.filter(level="prompt").sort("item", "condition")
     assert prompt_quantity["reason"].to_list().count("two pronouns are marked") == 2
-    of_settings = scores.filter(pl.col("level") == "condition", pl.col("quantity") == "preference")
+    of_settings = scores.filter(level="condition", quantity="preference")
     assert of_settings.select("n", "missing").unique().rows() == [(1, 1)]
 
 

@@ -63,9 +63,9 @@ def both(tables):
 @pytest.fixture(scope="module")
 def left_out(both):
     scores, found = both
-    primary = found.filter(pl.col("family") == PRIMARY)
+    primary = found.filter(family=PRIMARY)
     assert primary.height == 2
-    row = primary.filter(pl.col("model") == "one").row(0, named=True)
+    row = primary.filter(model="one").row(0, named=True)
     work = Headline(row=row, measure=SubjectGender(), wordings=["only"], sharing=Clusters())
     return primary, {
         (one["variation"], one["what"]): one
@@ -106,7 +106,7 @@ def test_the_numbers_are_those_of_the_tables_without_it(left_out, tables):
 
 def test_what_carries_the_difference_is_found(left_out):
     primary, rows = left_out
-    headline = primary.filter(pl.col("model") == "one")["difference"][0]
+    headline = primary.filter(model="one")["difference"][0]
     furthest = max(rows.values(), key=lambda row: abs(row["difference"] - headline))
     assert (furthest["variation"], furthest["what"]) == ("item", "i2")
 
@@ -146,7 +146,7 @@ def test_a_real_run_has_the_table_and_says_it(audited):
 def test_other_thresholds_are_read_from_the_stored_answers(audited, said, threshold):
     run = read_run(audited)
     (model,) = run.manifest.models
-    row = run.sensitivity.filter("main", pl.col("what") == said).row(0, named=True)
+    row = run.sensitivity.filter("main", what=said).row(0, named=True)
     answers = read_answers(audited, "fills", model=model, instrument="care-seeking")
     lexicon = load_gender()
     find = lexicon.finder(cased=bool(run.manifest.models[model].cased))
@@ -158,7 +158,7 @@ def test_other_thresholds_are_read_from_the_stored_answers(audited, said, thresh
         sums[prompt] = sums.get(prompt, 0.0) + sign * (p if p >= np.float32(threshold) else 0.0)
     tables, own = [], []
     for group in ("mental-health", "other"):
-        asked = run.prompts.filter(pl.col("group") == group)
+        asked = run.prompts.filter(group=group)
         items, conditions = (sorted(asked[name].unique()) for name in ("item", "condition"))
         cells = {}
         for prompt, item, condition in asked.select("prompt_id", "item", "condition").rows():

@@ -88,10 +88,10 @@ def analyses_of(folder):
     rows, summed = run.stressed
     assert complaints(rows, SENSITIVITY) == []
     assert complaints(summed, STRESS) == []
-    (row,) = run.estimates.filter(pl.col("family") == PRIMARY).iter_rows(named=True)
+    (row,) = run.estimates.filter(family=PRIMARY).iter_rows(named=True)
     mine = [
         (json.loads(one["choices"]), one)
-        for one in rows.filter(pl.col("variation") == "analysis").iter_rows(named=True)
+        for one in rows.filter(variation="analysis").iter_rows(named=True)
     ]
     return run, row, mine, summed.row(0, named=True)
 
@@ -149,14 +149,14 @@ def test_every_analysis_of_social_distance_is_the_run_measured_again(distance, t
             measured = entry.measured | {"top_k": int(key[2].split()[0])}
             changed = replace(manifest, instruments={name: replace(entry, measured=measured)})
             scores = score(folder, changed, load_words([path], shipped=False))
-            again[key] = {"scores": scores.filter(pl.col("level") == "prompt")}
+            again[key] = {"scores": scores.filter(level="prompt")}
         of = again[key]
         wording = chosen["wording"]
         if wording not in of:
             prompts, wordings = of["scores"], wordings_of(folder)
             if wording != "all wordings":
                 alone = wording.removesuffix(" alone")
-                prompts, wordings = prompts.filter(pl.col("wording") == alone), {name: [alone]}
+                prompts, wordings = prompts.filter(wording=alone), {name: [alone]}
             every = pl.concat([prompts, Groups().aggregate(prompts)])
             of[wording] = estimates(
                 every, {name: Groups()}, wordings=wordings, sharing=sharing_of(folder)
@@ -167,8 +167,8 @@ def test_every_analysis_of_social_distance_is_the_run_measured_again(distance, t
     own = mine[0][1]
     assert [own[one] for one in NUMBERS] == [row[one] for one in NUMBERS]
     assert own["verdict"] == row["verdict"]
-    assert run.stressed[0].filter(pl.col("variation") == "word").height == HEAVIEST
-    assert run.stressed[0].filter(pl.col("variation") == "labels").height == len(RATES) * TIMES
+    assert run.stressed[0].filter(variation="word").height == HEAVIEST
+    assert run.stressed[0].filter(variation="labels").height == len(RATES) * TIMES
 
 
 def test_every_analysis_of_care_seeking_is_the_run_measured_again(care):
@@ -202,11 +202,11 @@ def test_every_analysis_of_care_seeking_is_the_run_measured_again(care):
         names = chosen["counting of first names"]
         variant = {"counted": "with-names", "not counted": "without-names"}[names]
         (expected,) = found_now.filter(
-            pl.col("kind") == "groups",
-            pl.col("quantity") == row["quantity"],
-            pl.col("variant") == variant,
-            pl.col("model") == row["model"],
             pl.col("dimension").is_null(),
+            kind="groups",
+            quantity=row["quantity"],
+            variant=variant,
+            model=row["model"],
         ).iter_rows(named=True)
         for number, value in interval_of(expected).items():
             assert found[number] == pytest.approx(value, rel=1e-9), chosen
@@ -241,16 +241,10 @@ def test_every_analysis_of_attribution_is_the_run_measured_again(phrases):
             again[words, length] = score(phrases, changed, load_words())
         names = chosen["counting of first names"]
         means = again[words, length].filter(
-            pl.col("level") == "prompt",
-            pl.col("variant") == {"counted": "with-names"}.get(names, "without-names"),
+            level="prompt", variant={"counted": "with-names"}.get(names, "without-names")
         )
         female, male = (
-            dict(
-                means.filter(pl.col("quantity") == side)
-                .group_by("group")
-                .agg(pl.col("value").mean())
-                .rows()
-            )
+            dict(means.filter(quantity=side).group_by("group").agg(pl.col("value").mean()).rows())
             for side in ("female", "male")
         )
         first, second = (female[row[side]] - male[row[side]] for side in ("first", "second"))
@@ -262,19 +256,17 @@ def test_every_analysis_of_sentiment_is_the_run_measured_again(tmp_path):
     folder = tmp_path / "run"
     made(folder, "bundled:mini-sentiment", "people-sentiment")
     _, row, mine, _ = analyses_of(folder)
-    scores = read_run(folder).scores.filter(pl.col("level") == "prompt")
+    scores = read_run(folder).scores.filter(level="prompt")
     expected = {"probability of negative": "negative-probability", "share of labels": "negative"}
     assert len(mine) == 2
     for chosen, found in mine:
-        of = scores.filter(
-            pl.col("quantity") == expected[chosen["choice between probability and label"]]
-        )
+        of = scores.filter(quantity=expected[chosen["choice between probability and label"]])
         # Conditions × sentences, over the forms of a condition.
         means = of.group_by("group", "condition", "category", "item").agg(pl.col("value").mean())
         wide = means.sort("item", "condition").pivot(
             "item", index=["group", "condition", "category"], values="value"
         )
-        sides = [wide.filter(pl.col("group") == row[side]) for side in ("first", "second")]
+        sides = [wide.filter(group=row[side]) for side in ("first", "second")]
         again = crossed_interval(
             [side.drop("group", "condition", "category").to_numpy()[:, :, None] for side in sides],
             [side["category"].to_list() for side in sides],
@@ -319,7 +311,7 @@ def test_the_summary_is_what_the_rows_come_to(distance):
 def test_a_word_left_out_is_a_word_that_is_irrelevant(distance, tmp_path):
     folder, people, _ = distance
     rows, _ = read_run(folder).stressed
-    one = rows.filter(pl.col("variation") == "word").row(0, named=True)
+    one = rows.filter(variation="word").row(0, named=True)
     path = rated_by("label", neutral=True, people=people, to=tmp_path / "all.csv")
     text = path.read_text().splitlines()
     kept = [line for line in text if line.split(",")[0] != one["what"]]
@@ -332,14 +324,14 @@ def test_a_word_left_out_is_a_word_that_is_irrelevant(distance, tmp_path):
         wordings=wordings_of(folder),
         sharing=sharing_of(folder),
     )
-    expected = found.filter(pl.col("kind") == "groups")["difference"][0]
+    expected = found.filter(kind="groups")["difference"][0]
     assert one["difference"] == pytest.approx(expected, rel=1e-9)
 
 
 def test_the_share_of_a_word_is_its_part_of_the_counted_probability(care):
     folder, _ = care
     rows, _ = read_run(folder).stressed
-    shares = dict(rows.filter(pl.col("variation") == "word").select("what", "share").rows())
+    shares = dict(rows.filter(variation="word").select("what", "share").rows())
     assert rows.filter(pl.col("variation") != "word")["share"].null_count() == rows.height - len(
         shares
     )
@@ -362,8 +354,8 @@ def test_the_share_of_a_word_is_its_part_of_the_counted_probability(care):
 
 def test_every_word_that_is_left_out_is_a_part_of_the_number(care):
     rows, _ = read_run(care[0]).stressed
-    (made,) = read_run(care[0]).estimates.filter(pl.col("family") == PRIMARY)["difference"]
-    without = rows.filter(pl.col("variation") == "word")["difference"]
+    (made,) = read_run(care[0]).estimates.filter(family=PRIMARY)["difference"]
+    without = rows.filter(variation="word")["difference"]
     assert len(without) > 1
     assert made not in without.to_list()
 
@@ -478,7 +470,7 @@ def test_without_choices_there_are_only_parts_to_leave_out(distance, tmp_path, m
     assert said.head == "This analysis has no choices; only parts were left out"
     rows, summed = read_run(other).stressed
     assert {*rows["variation"]} == {"analysis", "word", "labels"}
-    assert rows.filter(pl.col("variation") == "analysis").height == 1
+    assert rows.filter(variation="analysis").height == 1
     assert summed.row(0, named=True)["holds_in"] is None
     gate = goffman("check", other, "--fail-if", "holds-in < 0.9")
     assert gate.returncode == 2

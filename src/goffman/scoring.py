@@ -174,7 +174,7 @@ def identity_scores(run: Path, words: Lexicons) -> tuple[pl.DataFrame, dict[str,
                 continue
             prompts, answers, cased = answers_of(folder, manifest, name, measure, model=model)
             for identity in levels.get(name, ()) if answers.height else ():
-                part = prompts.filter(pl.col("identity") == identity)
+                part = prompts.filter(identity=identity)
                 identity_answers = answers_to(part, answers)
                 coded = measure.code_responses(identity_answers, part, words, cased=cased)
                 scores = measure.score_prompts(coded, part)
@@ -212,7 +212,7 @@ def unmeasurable(scores: pl.DataFrame, manifest: Manifest) -> dict[str, frozense
     # Scores have a column "high" of their own, which is not the interval's end.
     ids, is_control = ["model", "instrument", "mode"], pl.col("level") == CONTROL
     by_quantity = {
-        quantity: scores.filter(is_control, pl.col("quantity") == quantity).select(*ids, "value")
+        quantity: scores.filter(is_control, quantity=quantity).select(*ids, "value")
         for quantity in (CONTROL, HIGH)
     }
     ends = by_quantity[HIGH].rename({"value": "end"})

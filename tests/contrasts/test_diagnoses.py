@@ -39,9 +39,7 @@ def of_subjects(subjects: pl.DataFrame) -> pl.DataFrame:
 
 def table(scores, model, group):
     """The disparity: sentences × diagnoses, and the names of these."""
-    rows = scores.filter(
-        pl.col("quantity") == "disparity", pl.col("model") == model, pl.col("group") == group
-    )
+    rows = scores.filter(quantity="disparity", model=model, group=group)
     wide = rows.pivot("condition", index="item", values="value").sort("item").drop("item")
     return wide.to_numpy(), wide.columns
 
@@ -50,7 +48,7 @@ def test_the_paired_t_of_the_study_is_that_of_replicate(subjects, phrases, publi
     """Means, p and d of all 24 + 30 rows that replicate has, on the authors' files."""
     found = pl.concat(
         [contrasts(subjects, SubjectGender()), contrasts(phrases, PhraseGender())]
-    ).filter(pl.col("kind") == "genders-as-asked")
+    ).filter(kind="genders-as-asked")
     replicated = {one.name: one.value for one in results(published / LIN)}
     checked = 0
     for row in found.iter_rows(named=True):
@@ -69,15 +67,15 @@ def test_the_paired_t_of_the_study_is_that_of_replicate(subjects, phrases, publi
         checked += 1
     assert checked == 24 + 27
     whole = found.filter(
-        pl.col("model") == "roberta",
-        pl.col("group") == "mental-health",
         pl.col("dimension").is_null(),
-        pl.col("instrument") == "care-seeking",
+        model="roberta",
+        group="mental-health",
+        instrument="care-seeking",
     )
     assert whole["n"].to_list() == [187]
     assert whole["effect"][0] == pytest.approx(1.64, abs=0.005)
-    rows = subjects.filter(pl.col("model") == "roberta", pl.col("group") == "mental-health")
-    values = rows.filter(pl.col("quantity") == "disparity")["value"]
+    rows = subjects.filter(model="roberta", group="mental-health")
+    values = rows.filter(quantity="disparity")["value"]
     assert whole["second_effect"][0] == pytest.approx(values.mean() / values.std())
 
 
@@ -112,7 +110,7 @@ def test_the_studys_own_sentences_are_tested_as_it_did_where_they_were_asked(phr
 
 
 def of_kind(found, kind):
-    return found.filter(pl.col("kind") == kind).to_dicts()
+    return found.filter(kind=kind).to_dicts()
 
 
 @pytest.mark.parametrize("model", ["roberta", "mentalroberta", "clinicallongformer"])
@@ -131,7 +129,7 @@ def test_each_diagnosis_is_tested_over_its_sentences_and_corrected_over_the_list
         adjusted = dict(zip(called, stats.false_discovery_control(tested.pvalue), strict=True))
         raw = dict(zip(called, tested.pvalue, strict=True))
         means = dict(zip(called, (values - against).mean(axis=0), strict=True))
-        rows = of_subjects.filter(pl.col("kind") == kind, pl.col("model") == model).to_dicts()
+        rows = of_subjects.filter(kind=kind, model=model).to_dicts()
         assert {row["first"] for row in rows} == {*called}
         for row in rows:
             assert row["second"] == second
@@ -145,17 +143,17 @@ def test_each_diagnosis_is_tested_over_its_sentences_and_corrected_over_the_list
 
 
 def test_models_are_compared_in_each_part_as_if_it_were_the_whole_scale(subjects, of_subjects):
-    rows = of_subjects.filter(pl.col("kind") == "models", pl.col("dimension").is_not_null())
+    rows = of_subjects.filter(pl.col("dimension").is_not_null(), kind="models")
     # Three pairs, two groups, three phases.
     assert rows.height == 18
     for phase in ("diagnosis", "intention", "action"):
-        alone = contrasts(subjects.filter(pl.col("dimension") == phase), SubjectGender())
+        alone = contrasts(subjects.filter(dimension=phase), SubjectGender())
         wholes = {
             (row["group"], row["first"], row["second"]): row
             for row in of_kind(alone, "models")
             if row["dimension"] is None
         }
-        for row in rows.filter(pl.col("dimension") == phase).iter_rows(named=True):
+        for row in rows.filter(dimension=phase).iter_rows(named=True):
             whole = wholes[row["group"], row["first"], row["second"]]
             for name in ("difference", "statistic", "df", "p"):
                 assert row[name] == pytest.approx(whole[name], rel=1e-12)

@@ -83,7 +83,7 @@ def test_agreement_is_that_of_a_plain_loop():
     asked_so = said.with_columns(mode=pl.lit(None, dtype=pl.String))
     own = measure(read, asked_so)
     shown = section(measure, own, asked_so)
-    of_said = scores.filter(pl.col("mode") == "reply")
+    of_said = scores.filter(mode="reply")
     shown = replace(shown, scores=pl.concat([own, of_said]))
     (found,) = findings_of(shown)
     # Before any contrast, and before what the presentation does.
@@ -136,7 +136,7 @@ def test_forms_are_correlated_over_conditions_model_by_model_and_never_pooled():
     scores = pl.concat(parts)
     wordings = {name: ["willing", "shun", "want"] for name in measures}
     found = estimates(scores, measures, wordings=wordings)
-    rows = found.filter(pl.col("kind") == "measures")
+    rows = found.filter(kind="measures")
     assert sorted(rows.select("first", "second").rows()) == [
         ("mean-code by scale/choice of one", "mean-code by scale/reply of one"),
         ("mean-code by scale/choice of two", "mean-code by scale/reply of one"),
@@ -144,11 +144,11 @@ def test_forms_are_correlated_over_conditions_model_by_model_and_never_pooled():
 
     def profile(instrument, model):
         of = scores.filter(
-            pl.col("level") == "condition",
-            pl.col("quantity") == "code",
             of_asked(instrument),
-            pl.col("model") == model,
             pl.col("condition") != "baseline",
+            level="condition",
+            quantity="code",
+            model=model,
         ).sort("condition")
         return of["value"].to_numpy()
 

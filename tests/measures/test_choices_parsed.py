@@ -144,9 +144,7 @@ def test_numbers_likewise(text, kind, label):
 
 
 def test_codes_are_those_of_the_prompt_as_it_was_presented():
-    table = asked(groups={"stigmatized": ("deaf",)}, items=("i1",)).filter(
-        pl.col("wording") == "willing"
-    )
+    table = asked(groups={"stigmatized": ("deaf",)}, items=("i1",)).filter(wording="willing")
     read = read_choices(replied(table, lambda _row, _trial: "A"), table)
     # Forward A is the least stigmatizing option, reversed the most.
     assert read.select("kind", "chosen", "code").rows() == [

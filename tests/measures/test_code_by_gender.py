@@ -53,7 +53,7 @@ def leaning(row):
 
 
 def codes_of(scores):
-    rows = scores.filter(pl.col("level") == "prompt", pl.col("quantity") == "code")
+    rows = scores.filter(level="prompt", quantity="code")
     return dict(rows.select("prompt_id", "value").rows())
 
 
@@ -73,7 +73,7 @@ def test_pairs_means_and_contrasts_are_those_of_a_plain_loop():
     scores = check(MEASURE(answers, asked_))
     codes = codes_of(scores)
     pairs = naive_pairs(asked_, codes)
-    of_women = scores.filter(pl.col("level") == "prompt", pl.col("quantity") == "disparity")
+    of_women = scores.filter(level="prompt", quantity="disparity")
     assert of_women.height == len(pairs)
     by_id = {row["prompt_id"]: row for row in asked_.to_dicts()}
     for row in of_women.to_dicts():
@@ -92,7 +92,7 @@ def test_pairs_means_and_contrasts_are_those_of_a_plain_loop():
         unstated = statistics.fmean(both["unstated"] for both in mine.values())
         assert value(scores, quantity="unstated", **ids) == pytest.approx(unstated)
     found = section(MEASURE, scores, asked_).estimates
-    genders = found.filter(pl.col("kind") == "genders")
+    genders = found.filter(kind="genders")
     main = one(genders, model="m", group="mental-health", dimension=None)
     assert main["difference"] == pytest.approx(gap["mental-health"])
     assert main["quantity"] == "code"
@@ -104,7 +104,7 @@ def test_pairs_means_and_contrasts_are_those_of_a_plain_loop():
             if key[0] in items and group_of[key[1]] == "other"
         )
         assert part["difference"] == pytest.approx(expected)
-    between = one(found.filter(pl.col("kind") == "groups"), model="m", dimension=None)
+    between = one(found.filter(kind="groups"), model="m", dimension=None)
     assert between["difference"] == pytest.approx(gap["mental-health"] - gap["other"])
     assert between["quantity"] == "disparity"
     assert {"order", "keying", "wordings", "dimensions"} <= {*found["kind"]}
@@ -112,13 +112,11 @@ def test_pairs_means_and_contrasts_are_those_of_a_plain_loop():
 
 
 def test_a_pair_with_one_side_missing_has_no_disparity():
-    asked_ = table(items=("i1",)).filter(
-        pl.col("condition") == "mania", pl.col("wording") == "willing", pl.col("order") == "forward"
-    )
-    men = asked_.filter(pl.col("gender") == "male")
+    asked_ = table(items=("i1",)).filter(condition="mania", wording="willing", order="forward")
+    men = asked_.filter(gender="male")
     answers = choices(asked_.filter(pl.col("prompt_id") != men["prompt_id"][0]), leaning)
     scores = check(MEASURE(answers, asked_))
-    rows = scores.filter(pl.col("level") == "prompt", pl.col("quantity") == "disparity")
+    rows = scores.filter(level="prompt", quantity="disparity")
     assert sorted(rows["value"].is_null()) == [False, True]
     (reason,) = rows["reason"].drop_nulls()
     assert reason == "the same question about a woman and a man is not answered twice"
@@ -134,7 +132,7 @@ def test_the_order_of_rows_changes_nothing_and_one_person_each_is_enough():
     same_whatever_the_order(
         MEASURE, choices(table(items=("i1", "i2")), leaning), table(items=("i1", "i2"))
     )
-    alone = table(persons=("",)).drop("person").filter(pl.col("order") == "forward")
+    alone = table(persons=("",)).drop("person").filter(order="forward")
     scores = check(MEASURE(choices(alone, leaning), alone))
     ids = {"level": "group", "model": "m", "group": "mental-health", "wording": None}
     assert value(scores, quantity="disparity", **ids) > 0.1

@@ -131,7 +131,7 @@ def test_the_gap_of_each_kind_stands_beside_the_headline():
     # *not* goes with the second group, and takes most of what lies between the two.
     assert whole["difference"] < 0.05 < gaps["rejection"]
     assert gaps["improbability"] == pytest.approx(-0.2)
-    assert found.filter(pl.col("family") == "primary")["quantity"].to_list() == ["negative"]
+    assert found.filter(family="primary")["quantity"].to_list() == ["negative"]
     (said,) = findings_of(shown)
     assert (
         "Words of rejection make up 0.20 of this difference, words of difficulty 0.00, words of "
@@ -149,9 +149,7 @@ def test_below_a_quarter_of_rated_words_nothing_is_measurable(rated, measurable)
     shown = section(MEASURE, scores, asked, wordings=("w1",))
     (said,) = findings_of(shown)
     assert (said.head != "Not measurable") is measurable
-    row = scores.filter(pl.col("level") == "prompt", pl.col("quantity") == "negative").row(
-        0, named=True
-    )
+    row = scores.filter(level="prompt", quantity="negative").row(0, named=True)
     if measurable:
         assert row["value"] is not None
     else:
@@ -183,6 +181,6 @@ def test_where_wordings_go_in_turn_groups_are_compared_over_conditions_and_items
     gap = one(found, kind="groups", model="m")
     assert gap["p"] is not None
     assert gap["interval_over"] == "conditions and items, crossed"
-    of = scores.filter(pl.col("level") == "prompt", pl.col("quantity") == "negative")
+    of = scores.filter(level="prompt", quantity="negative")
     means = dict(of.group_by("group").agg(pl.col("value").mean()).rows())
     assert gap["difference"] == pytest.approx(means["stigmatized"] - means["non-stigmatized"])

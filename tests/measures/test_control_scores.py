@@ -128,7 +128,7 @@ def test_the_auc_stands_in_each_wording_too():
     )
     rows = control_score(NegativeAttitude(), answers, asked, model="m")
     assert complaints(rows, SCORES) == []
-    apart = rows.filter(pl.col("quantity") == IN_WORDING)
+    apart = rows.filter(quantity=IN_WORDING)
     assert dict(apart.select("wording", "value").rows()) == {"v": 1.0, "w": 0.5}
     assert apart["n"].to_list() == [4, 4]
     # By pairs of items: (.8, .55) against (.55, .3), a tie counts one half.
@@ -136,7 +136,7 @@ def test_the_auc_stands_in_each_wording_too():
     one = control_score(
         NegativeAttitude(),
         answers,
-        asked.filter(pl.col("wording") == "v"),
+        asked.filter(wording="v"),
         model="m",
     )
     assert IN_WORDING not in one["quantity"].to_list()
@@ -223,7 +223,7 @@ def test_a_form_must_be_the_more_probable_one_and_one_without_probability_is_mis
     )
     row = scored(PronounPreference(), answers, asked)
     assert (row["value"], row["n"], row["missing"]) == (0.5, 2, 1)
-    none = scored(PronounPreference(), answers.filter(pl.col("prompt_id") == "p3"), asked)
+    none = scored(PronounPreference(), answers.filter(prompt_id="p3"), asked)
     assert (none["value"], none["reason"]) == (None, "none of the control items has a value")
 
 

@@ -170,7 +170,7 @@ def test_what_is_asked_besides_changes_no_other_number(chat):
     _, alone, _ = measured(CoreferenceBias(), answers, plain)
     same = ("level", "baseline", "trials", "groups", "no-answer")
     for kind in same:
-        before, now = (of.filter(pl.col("kind") == kind).drop("method") for of in (alone, found))
+        before, now = (of.filter(kind=kind).drop("method") for of in (alone, found))
         assert before.height > 0
         assert before.equals(now)
 

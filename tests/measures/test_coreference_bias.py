@@ -52,7 +52,7 @@ ANSWERS = replies(
 
 def test_the_bias_is_accuracy_on_pro_minus_accuracy_on_anti_trial_by_trial():
     scores = check(CoreferenceBias()(ANSWERS, ASKED))
-    bias = scores.filter(pl.col("quantity") == "bias")
+    bias = scores.filter(quantity="bias")
     first = one(bias, level="trial", condition="baseline", trial=1)
     assert (first["value"], first["n"], first["over"]) == (2 / 3 - 1 / 3, 6, "sentences")
     assert value(bias, level="trial", condition="dry,bubbly", trial=1) == 1
@@ -60,7 +60,7 @@ def test_the_bias_is_accuracy_on_pro_minus_accuracy_on_anti_trial_by_trial():
     assert mean["value"] == pytest.approx((1 + 1 / 3) / 2)
     assert (mean["n"], mean["over"]) == (2, "trials")
     assert (mean["low"], mean["high"]) == (pytest.approx(1 / 3), 1)
-    above = scores.filter(pl.col("quantity") == "bias-minus-baseline")
+    above = scores.filter(quantity="bias-minus-baseline")
     assert value(above, level="condition", condition="old,") == pytest.approx(0 - 1 / 6)
     assert value(above, level="trial", condition="dry,bubbly", trial=2) == pytest.approx(1 / 3)
 
@@ -90,9 +90,7 @@ def test_the_studys_rounding_is_a_parameter():
 def test_swapped_sides_flip_the_sign():
     swapped = ASKED.with_columns(pl.col("wording").replace({"pro": "anti", "anti": "pro"}))
     tables = [CoreferenceBias()(ANSWERS, asked) for asked in (ASKED, swapped)]
-    first, second = (
-        t.filter(pl.col("quantity") == "bias", pl.col("level") == "trial")["value"] for t in tables
-    )
+    first, second = (t.filter(quantity="bias", level="trial")["value"] for t in tables)
     assert (first + second).abs().max() == 0
     same_whatever_the_order(CoreferenceBias(), ANSWERS, ASKED)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import statistics
 
-import polars as pl
 import pytest
 from choosing import choices, replied
 from choosing import section as section_of
@@ -193,15 +192,7 @@ def test_replies_that_are_no_answer_are_not_correct_and_make_the_bounds():
 
 
 def test_controls_count_the_more_probable_person():
-    asked = (
-        table(frames=1)
-        .head(48)
-        .filter(
-            pl.col("condition") == "baseline",
-            pl.col("wording") == "pro",
-            pl.col("order") == "forward",
-        )
-    )
+    asked = table(frames=1).head(48).filter(condition="baseline", wording="pro", order="forward")
     given = iter([[0.6, 0.3, 0.1], [0.2, 0.3, 0.1], [0.3, 0.3, 0.1], [0.001, 0.002, 0.9]])
     answers = choices(asked, lambda _row: next(given))
     values = CoreferenceChoice().control(answers, asked).sort("prompt_id")

@@ -48,7 +48,7 @@ def test_a_gendered_word_ends_its_branch(tree):
     scores = check(PhraseGender().score_prompts(tree, prompts({})))
 
     def values(variant):
-        return dict(scores.filter(pl.col("variant") == variant).select("quantity", "value").rows())
+        return dict(scores.filter(variant=variant).select("quantity", "value").rows())
 
     # woman 1/2 and Mary 1/8 end at once. Under friend (1/4): female 1/4 and male 1/8 end; under
     # close (1/4·1/2 = 1/8): female 1/2, male 1/8 end, old 1/4 is what remains.
@@ -99,9 +99,7 @@ def test_swapped_genders_flip_the_sign(tree):
     swap = {"female": "male", "male": "female"}
     mirrored = tree.with_columns(pl.col("gender_group").replace(swap))
     pairs = [
-        PhraseGender()
-        .score_prompts(t, prompts({}))
-        .filter(pl.col("quantity") == "disparity")["value"]
+        PhraseGender().score_prompts(t, prompts({})).filter(quantity="disparity")["value"]
         for t in (tree, mirrored)
     ]
     assert (pairs[0] + pairs[1]).abs().max() == 0

@@ -33,7 +33,7 @@ def test_each_gender_is_the_sum_of_its_words_from_the_threshold_on():
     scores = check(SubjectGender().score_prompts(of(WORDS), prompts({})))
 
     def values(variant):
-        return dict(scores.filter(pl.col("variant") == variant).select("quantity", "value").rows())
+        return dict(scores.filter(variant=variant).select("quantity", "value").rows())
 
     # John has less than .01. unspecified: They, It, enby, muxe.
     assert values("with-names") == {
@@ -86,8 +86,8 @@ def test_means_are_over_items_and_conditions():
     # Disparities k/64 for the nine prompts, k = 1 … 9: has 1 2 3, suffers 4 5 6, sees 7 8 9.
     answers = pl.concat([of({"She": k / 64}, prompt_id=f"p{k}") for k in range(1, 10)])
     scores = check(SubjectGender()(answers, ASKED))
-    of_names = scores.filter(pl.col("variant") == "with-names")
-    disparity = of_names.filter(pl.col("quantity") == "disparity")
+    of_names = scores.filter(variant="with-names")
+    disparity = of_names.filter(quantity="disparity")
     group = one(disparity, level="group", group="mental-health")
     assert (group["value"], group["n"]) == ((1 + 2 + 4 + 5 + 7 + 8) / 6 / 64, 6)
     phase = one(disparity, level="dimension", dimension="diagnosis", group="mental-health")
@@ -95,7 +95,7 @@ def test_means_are_over_items_and_conditions():
     condition = one(disparity, level="condition", condition="flu")
     assert (condition["value"], condition["over"]) == ((3 + 6 + 9) / 3 / 64, "items")
     assert value(disparity, level="item", item="sees", group="mental-health") == 7.5 / 64
-    gap = of_names.filter(pl.col("quantity") == "disparity-gap")
+    gap = of_names.filter(quantity="disparity-gap")
     assert value(gap, level="model") == 27 / 6 / 64 - 18 / 3 / 64
     assert value(gap, level="dimension", dimension="action") == (7.5 - 9) / 64
     same_whatever_the_order(SubjectGender(), answers, ASKED)

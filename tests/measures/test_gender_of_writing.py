@@ -140,7 +140,7 @@ def test_what_is_said_and_shown(words):
     assert names[:3] == ["scale-genders", "scale-items", "scale-conditions"]
     (figure,) = (f for draw in MEASURE.presentation.figures for f in draw(shown))
     drawn = {row["difference"] for row in figure.spec["data"]["values"]}
-    counted = shown.contrasts("genders").filter(pl.col("variant") == "with-names")
+    counted = shown.contrasts("genders").filter(variant="with-names")
     assert drawn == {*counted["difference"]}
     given = Answers(table="replies", frame=raw.head(2), cased=True)
     rows = MEASURE.presentation.evidence(given, shown, words, 5)
@@ -182,7 +182,7 @@ def test_controls_count_sentences_about_the_gender_that_was_named_and_no_other(w
     ids = table["prompt_id"].to_list()
     assert [found[one] for one in ids] == [0.5, 0.5, 0.0, 1.0]
     scored = control_score(MEASURE, prepared, table, model="m")
-    assert scored.filter(pl.col("quantity") == "control")["value"].item() == pytest.approx(0.5)
+    assert scored.filter(quantity="control")["value"].item() == pytest.approx(0.5)
 
 
 @pytest.mark.parametrize(
@@ -206,7 +206,7 @@ def test_a_model_that_does_not_write_about_whom_it_is_asked_is_not_measurable(
         assert len(server.asked) == 391 + 28
     said = "\n".join(done.summary)
     assert ("cannot write a sentence about the person" in said) is not passes
-    level = pl.read_parquet(tmp_path / "scores.parquet").filter(pl.col("quantity") == "control")
+    level = pl.read_parquet(tmp_path / "scores.parquet").filter(quantity="control")
     assert level["value"].item() == (1.0 if passes else 0.5)
 
 

@@ -81,9 +81,7 @@ def test_single_conditions_are_not_compared_and_reliability_is_of_their_own_item
     made = section(MEASURE, scores, asked_)
     for kind in ("reference", "own-reference", "baseline"):
         assert made.contrasts(kind).height == 0
-    g = scores.filter(pl.col("quantity") == "generalizability", pl.col("group") == "stigmatized")[
-        "value"
-    ]
+    g = scores.filter(quantity="generalizability", group="stigmatized")["value"]
     assert g.len() == 1
     # Conditions differ by their items alone, and not much else: little would come out again.
     assert g[0] is not None
@@ -125,7 +123,7 @@ def test_the_error_is_that_of_leaving_out_categories_and_items():
         if rng.random() < 0.6
     ]
     frame = pl.DataFrame(rows)
-    sides = [frame.filter(pl.col("group") == group) for group in ("stigmatized", "non-stigmatized")]
+    sides = [frame.filter(group=group) for group in ("stigmatized", "non-stigmatized")]
     says = Contrast(kind="groups", instrument="x", measure="y", quantity="z", first="a", second="b")
     found = over_cells(says, sides, paired=False, over="both")
     means = [

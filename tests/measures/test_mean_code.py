@@ -52,7 +52,7 @@ def noise_of(table, seed=0, size=0.05):
 
 def test_of_one_prompt_every_number_by_hand():
     table = asked(groups={"stigmatized": ("deaf",)}, items=("i1",))
-    forward = table.filter(pl.col("wording") == "willing", pl.col("order") == "forward")
+    forward = table.filter(wording="willing", order="forward")
     answers = choices(forward, lambda _: [0.1, 0.2, 0.3, 0.15, 0.05])
     scores = check(MeanCode().score_prompts(answers, forward))
     # Codes 0, 1/3, 2/3, 1; .05 on the no-answer option, .2 on no option.
@@ -83,9 +83,7 @@ def test_options_that_hardly_count_have_no_code_and_what_was_not_asked_says_so()
 
 
 def test_where_an_order_is_missing_the_question_has_no_value():
-    table = asked(groups={"stigmatized": ("deaf",)}, items=("i1",)).filter(
-        pl.col("wording") == "willing"
-    )
+    table = asked(groups={"stigmatized": ("deaf",)}, items=("i1",)).filter(wording="willing")
     answers = choices(table.head(1), lambda _: [0.2, 0.2, 0.2, 0.2, 0.2])
     scores = check(MeanCode()(answers, table))
     row = one(scores, level="presentation", quantity="code")
@@ -147,9 +145,7 @@ def test_means_of_every_level_are_those_of_a_plain_loop():
             scores, level="group", model="m", group="non-stigmatized", wording=None, quantity="code"
         )
     )
-    assert scores.filter(
-        pl.col("level") == "scale", pl.col("quantity") == "generalizability"
-    ).height
+    assert scores.filter(level="scale", quantity="generalizability").height
     same_whatever_the_order(measure, answers, table)
 
 
@@ -169,7 +165,7 @@ def test_the_code_lies_within_its_bounds(weights, rest):
 
 
 def contrast(found, kind, **ids):
-    return one(found.filter(pl.col("kind") == kind), **ids)
+    return one(found.filter(kind=kind), **ids)
 
 
 def test_order_and_keying_are_what_was_put_in_and_groups_are_free_of_both():
@@ -190,9 +186,7 @@ def test_order_and_keying_are_what_was_put_in_and_groups_are_free_of_both():
     found = section(MeanCode(), scores, table).estimates
     per_prompt = {
         row["prompt_id"]: row["value"]
-        for row in scores.filter(
-            pl.col("level") == "prompt", pl.col("quantity") == "code"
-        ).iter_rows(named=True)
+        for row in scores.filter(level="prompt", quantity="code").iter_rows(named=True)
     }
     named = table.filter(pl.col("condition") != "baseline").to_dicts()
     sides = {True: [], False: []}
@@ -226,7 +220,7 @@ def test_order_and_keying_are_what_was_put_in_and_groups_are_free_of_both():
         if group != "baseline"
     }
     assert groups["difference"] == near(means["stigmatized"] - means["non-stigmatized"])
-    assert found.filter(pl.col("family") == "primary")["kind"].to_list() == ["groups"]
+    assert found.filter(family="primary")["kind"].to_list() == ["groups"]
     assert {"reference", "baseline", "wordings", "groups-as-asked"} <= {*found["kind"]}
 
 
@@ -289,7 +283,7 @@ def test_evidence_lists_the_options_as_presented_and_the_rest():
     from goffman.presentation.section import Answers
 
     table = asked(groups={"stigmatized": ("deaf",)}, items=("i1",)).filter(
-        pl.col("wording") == "want", pl.col("order") == "forward"
+        wording="want", order="forward"
     )
     answers = choices(table, lambda _: [0.1, 0.2, 0.3, 0.15, 0.05])
     measure = MeanCode()
@@ -328,11 +322,7 @@ def test_where_wordings_go_in_turn_groups_are_compared_over_conditions_and_items
     answers = choices(table, lambda row: leaning(row, noise=noise))
     scores = check(measure(answers, table))
     found = section(measure, scores, table).estimates
-    codes = dict(
-        scores.filter(pl.col("level") == "prompt", pl.col("quantity") == "code")
-        .select("prompt_id", "value")
-        .rows()
-    )
+    codes = dict(scores.filter(level="prompt", quantity="code").select("prompt_id", "value").rows())
     named = table.to_dicts()
 
     def mean(**ids):
@@ -376,14 +366,14 @@ def test_where_each_condition_has_one_order_sets_of_conditions_are_compared():
         for row in table.to_dicts()
     ]
     # In one wording, so that the order is the direction.
-    table = table.filter(kept).filter(pl.col("wording") == "willing")
+    table = table.filter(kept).filter(wording="willing")
     measure = MeanCode()
     noise = noise_of(table)
     scores = measure(choices(table, lambda row: leaning(row, first=0.2, noise=noise)), table)
     found = section(measure, scores, table, wordings=("willing",)).estimates
     order = contrast(found, "order", model="m")
     named = table.filter(pl.col("condition") != "baseline")
-    per = scores.filter(pl.col("level") == "prompt", pl.col("quantity") == "code")
+    per = scores.filter(level="prompt", quantity="code")
     both = named.join(per.select("prompt_id", "value"), on="prompt_id")
     means = {
         order: statistics.fmean(of["value"])
@@ -391,8 +381,8 @@ def test_where_each_condition_has_one_order_sets_of_conditions_are_compared():
     }
     assert order["difference"] == near(means["reversed"] - means["forward"])
     assert (order["n_first"], order["n_second"]) == (
-        named.filter(pl.col("order") == "reversed")["condition"].n_unique(),
-        named.filter(pl.col("order") == "forward")["condition"].n_unique(),
+        named.filter(order="reversed")["condition"].n_unique(),
+        named.filter(order="forward")["condition"].n_unique(),
     )
 
 
@@ -401,7 +391,7 @@ def test_a_headline_is_made_again_without_each_item_wording_and_condition():
     noise = noise_of(table)
     measure = MeanCode()
     scores = measure(choices(table, lambda row: leaning(row, noise=noise)), table)
-    primary = section(measure, scores, table).estimates.filter(pl.col("family") == "primary")
+    primary = section(measure, scores, table).estimates.filter(family="primary")
     work = Headline(
         row=primary.row(0, named=True),
         measure=measure,
@@ -410,7 +400,7 @@ def test_a_headline_is_made_again_without_each_item_wording_and_condition():
     )
     rows = list(work.without_each(work.select_scores(scores)))
     assert {row["variation"] for row in rows} == {"item", "wording", "condition"}
-    codes = scores.filter(pl.col("level") == "prompt", pl.col("quantity") == "code")
+    codes = scores.filter(level="prompt", quantity="code")
     for row in rows:
         left = codes.filter(pl.col(row["variation"]) != row["what"])
         means = dict(left.group_by("group").agg(pl.col("value").mean()).rows())
@@ -421,8 +411,6 @@ def test_the_most_probable_label_is_a_share_of_the_options_that_count():
     table = asked(items=("i1",))
     given = [0.1, 0.5, 0.1, 0.1, 0.2]
     scores = MeanCode()(choices(table, lambda _row: given), table)
-    (row,) = scores.filter(
-        pl.col("level") == "model", pl.col("quantity").str.starts_with("says-")
-    ).to_dicts()
+    (row,) = scores.filter(pl.col("quantity").str.starts_with("says-"), level="model").to_dicts()
     assert row["quantity"] == "says-B"
     assert row["value"] == pytest.approx(0.5 / 0.8)

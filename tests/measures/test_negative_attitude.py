@@ -152,7 +152,7 @@ def naive(rows, **ids):
 
 def test_means_are_the_studys(study):
     asked, answers, rows = study
-    scores = check(NegativeAttitude()(answers, asked)).filter(pl.col("quantity") == "negative")
+    scores = check(NegativeAttitude()(answers, asked)).filter(quantity="negative")
 
     def exactly(expected):
         return pytest.approx(expected, rel=1e-12)
@@ -190,21 +190,19 @@ def test_the_gap_is_unrounded_and_conditions_count_once(study):
             (of["latina"] + of["deaf"]) / 2 - of["tall"], rel=1e-12
         )
         assert (gap["n"], gap["over"], gap["sd"]) == (3, "conditions", None)
-    by_wording = scores.filter(
-        pl.col("quantity") == "negative-gap", pl.col("wording").is_not_null()
-    )
+    by_wording = scores.filter(pl.col("wording").is_not_null(), quantity="negative-gap")
     assert by_wording.height == 4
-    items = scores.filter(pl.col("quantity") == "negative-gap", pl.col("item").is_not_null())
+    items = scores.filter(pl.col("item").is_not_null(), quantity="negative-gap")
     assert items.height == 6
     swapped = NegativeAttitude(contrast="non-stigmatized", against="stigmatized")(answers, asked)
-    pairs = [t.filter(pl.col("quantity") == "negative-gap")["value"] for t in (scores, swapped)]
+    pairs = [t.filter(quantity="negative-gap")["value"] for t in (scores, swapped)]
     assert (pairs[0] + pairs[1]).abs().max() == 0
 
 
 def test_the_baseline_stands_beside_every_condition(study):
     asked, answers, rows = study
     scores = NegativeAttitude()(answers, asked)
-    above = scores.filter(pl.col("quantity") == "negative-minus-baseline")
+    above = scores.filter(quantity="negative-minus-baseline")
     # 3 conditions × (2 models × 2 wordings + 2 models + overall)
     assert above.height == 3 * (4 + 2 + 1)
     one_row = value(above, level="wording", model="b", wording="w1", condition="deaf")

@@ -42,7 +42,7 @@ ANSWERS = labels(
 
 def test_the_most_probable_class_is_an_outcome_and_shares_are_over_outcomes():
     scores = check(NegativeSentiment()(ANSWERS, ASKED))
-    negative = scores.filter(pl.col("quantity") == "negative")
+    negative = scores.filter(quantity="negative")
     # deaf: 3 of 4 outcomes of "two", 3 of 4 of "three"; exactly three quarters of all 8.
     assert value(negative, level="condition", model="two", condition="deaf") == 0.75
     overall = one(negative, level="condition", model=None, condition="deaf")
@@ -73,12 +73,12 @@ def test_labels_without_probabilities_count_where_they_are_given():
 
 def test_the_baseline_and_the_gap_stand_beside():
     scores = NegativeSentiment()(ANSWERS, ASKED)
-    above = scores.filter(pl.col("quantity") == "negative-minus-baseline")
+    above = scores.filter(quantity="negative-minus-baseline")
     # 3 conditions × (2 classifiers + both)
     assert above.height == 9
     assert value(above, model="three", condition="deaf") == 0.75 - 1
     assert value(above, model=None, condition="tall") == 0.25 - 0.5
-    gaps = scores.filter(pl.col("quantity") == "negative-gap", pl.col("level") == "model")
+    gaps = scores.filter(quantity="negative-gap", level="model")
     assert value(gaps, model="two") == 4 / 6 - 0
     assert value(gaps, model=None) == 7 / 12 - 1 / 4
 

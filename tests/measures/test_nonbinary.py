@@ -72,10 +72,7 @@ def test_every_other_number_is_as_if_nobody_had_asked(both):
 def test_the_contrasts_are_over_the_cells_that_both_were_asked(both):
     measure, asked_, scores, found = both
     codes = dict(
-        scores.filter(
-            pl.col("level") == "prompt",
-            pl.col("quantity").is_in(["code", "belief", "nonbinary"]),
-        )
+        scores.filter(pl.col("quantity").is_in(["code", "belief", "nonbinary"]), level="prompt")
         .select("prompt_id", "value")
         .rows()
     )
@@ -85,7 +82,7 @@ def test_the_contrasts_are_over_the_cells_that_both_were_asked(both):
             continue
         of = cells.setdefault((row["group"], row["condition"], row["item"]), {})
         of.setdefault(row["gender"], []).append(codes[row["prompt_id"]])
-    rows = found.estimates.filter(pl.col("kind") == "nonbinary").to_dicts()
+    rows = found.estimates.filter(kind="nonbinary").to_dicts()
     groups = [measure.contrast] if measure.name == "vignette-code" else [*GROUPS]
     assert {(row["group"], row["second"]) for row in rows} == {
         (group, other) for group in groups for other in ("female", "male")
@@ -119,10 +116,7 @@ def test_a_sentence_and_a_table_say_it(both):
     sentences = [one for one in said.more if "nonbinary person" in one]
     assert len(sentences) == (1 if measure.name == "vignette-code" else 2)
     mean = scores.filter(
-        pl.col("quantity") == "nonbinary",
-        pl.col("level") == "group",
-        pl.col("group") == measure.contrast,
-        pl.col("wording").is_null(),
+        pl.col("wording").is_null(), quantity="nonbinary", level="group", group=measure.contrast
     )["value"]
     assert mean.len() == 1
     tables = [table for make in found.presentation.tables for table in make(found)]

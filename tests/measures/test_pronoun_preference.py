@@ -67,7 +67,7 @@ def test_targets_beyond_the_top_k_count_and_a_word_is_its_most_probable_token():
 
 
 def test_swapped_sides_flip_the_sign_and_order_does_not_matter():
-    asked = ASKED.filter(pl.col("item") == "a", pl.col("condition") == "baseline")
+    asked = ASKED.filter(item="a", condition="baseline")
     both = pl.concat([fills(p, {"he": 0.5, "she": 0.25}) for p in ("p1", "p2")])
     swapped = asked.with_columns(pl.col("wording").replace({"pro": "anti", "anti": "pro"}))
     first, second = (
@@ -78,7 +78,7 @@ def test_swapped_sides_flip_the_sign_and_order_does_not_matter():
 
 
 def test_a_pair_without_its_other_side_says_so():
-    alone = ASKED.filter(pl.col("wording") == "pro")
+    alone = ASKED.filter(wording="pro")
     scores = check(PronounPreference()(answers(), alone))
     assert one(scores, prompt_id="p1")["reason"] == (
         "the pair has no anti sentence, so that the other form is not known"

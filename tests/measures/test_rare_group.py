@@ -88,17 +88,15 @@ def test_rare_conditions_have_their_mean_and_no_part_in_the_headline(measure, ma
         )
         for group in LEVELS
     }
-    (main,) = found.filter(pl.col("family") == "primary").to_dicts()
+    (main,) = found.filter(family="primary").to_dicts()
     assert (main["kind"], main["first"], main["second"]) == ("groups", *list(LEVELS)[:2])
     expected = means["stigmatized"] - means["non-stigmatized"]
     assert main["difference"] == pytest.approx(expected, abs=1e-6)
-    rare = scores.filter(
-        pl.col("level") == "group", pl.col("group") == "rare", pl.col("wording").is_null()
-    )
-    rare = rare.filter(pl.col("quantity") == quantity, pl.col("model") == "m")
+    rare = scores.filter(pl.col("wording").is_null(), level="group", group="rare")
+    rare = rare.filter(quantity=quantity, model="m")
     assert rare["value"].to_list() == pytest.approx([means["rare"]], abs=1e-6)
     _, without = found_by(measure, made(asked), asked.filter(pl.col("group") != "rare"))
-    assert without.filter(pl.col("family") == "primary")["low"][0] == main["low"]
+    assert without.filter(family="primary")["low"][0] == main["low"]
     (said,) = findings_of(section(measure, scores, asked, wordings=("w1",)))
     assert (
         said.head

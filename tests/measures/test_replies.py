@@ -317,5 +317,5 @@ def test_on_the_published_answers_nothing_that_was_understood_is_lost(published:
         ("other", "incorrect"): 8,
         ("other", "unsure"): 46,
     }
-    changed = both.filter(pl.col("study") != pl.col("v1"), pl.col("v1") == "unsure")["text"]
+    changed = both.filter(pl.col("study") != pl.col("v1"), v1="unsure")["text"]
     assert set(changed) == {"unclear", "unspecified", "unknown", "uncertain", "'unsure'"}

@@ -310,7 +310,7 @@ def test_real_replies_are_read_as_someone_labeled_them_who_did_not_know_the_pars
     """
     rows = read_again(DATA / file)
     assert rows.height == of
-    assert rows.filter(pl.col("said") == pl.col("label")).height >= right
+    assert rows.filter(said=pl.col("label")).height >= right
 
 
 def test_of_replies_that_no_rule_was_made_for_19_in_20_are_read_as_labeled() -> None:
@@ -321,19 +321,17 @@ def test_of_replies_that_no_rule_was_made_for_19_in_20_are_read_as_labeled() -> 
     """
     rows = read_again(DATA / "replies-labelled-fifth.csv")
     assert rows.height == 200
-    assert (
-        rows.filter(pl.col("one") == pl.col("two"), pl.col("two") == pl.col("three")).height == 196
-    )
-    right = rows.filter(pl.col("said") == pl.col("label"))
+    assert rows.filter(one=pl.col("two"), two=pl.col("three")).height == 196
+    right = rows.filter(said=pl.col("label"))
     assert right.height >= 190
-    capable = right.filter(pl.col("model") == "Qwen2.5-Coder-1.5B-Instruct")
+    capable = right.filter(model="Qwen2.5-Coder-1.5B-Instruct")
     assert capable.height == 120
 
 
 def test_a_capable_models_replies_are_read_as_labeled() -> None:
     rows = read_again(DATA / "replies-labelled.csv")
-    capable = rows.filter(pl.col("model") == "Qwen2.5-Coder-1.5B-Instruct")
-    right = capable.filter(pl.col("said") == pl.col("label"))
+    capable = rows.filter(model="Qwen2.5-Coder-1.5B-Instruct")
+    right = capable.filter(said=pl.col("label"))
     # Whatever it misses, it does not take one person for the other.
     pairs = [*rows.select("said", "label").iter_rows()]
     assert not [pair for pair in pairs if {*pair} == {"first", "second"}]

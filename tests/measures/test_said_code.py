@@ -70,7 +70,7 @@ def test_means_are_those_of_a_plain_loop():
     scores = check(MEASURE(answers, table))
     codes = dict(answers.select("prompt_id", "code").rows())
     for condition in ("deaf", "tall", "twin", "baseline"):
-        rows = table.filter(pl.col("condition") == condition).to_dicts()
+        rows = table.filter(condition=condition).to_dicts()
         wordings = [
             statistics.fmean(codes[r["prompt_id"]] for r in rows if r["wording"] == wording)
             for wording in ("willing", "shun", "want")
@@ -181,7 +181,7 @@ def test_conditions_that_lack_an_answer_are_left_out_and_counted():
             code = next((one.code for one in listed(row) if one.text == text), None)
             ends = (0.0, 1.0) if code is None else (code, code)
             sides[row["group"]] = [a + b for a, b in zip(sides[row["group"]], ends, strict=True)]
-    count = table.filter(pl.col("group") == "stigmatized").height
+    count = table.filter(group="stigmatized").height
     (low, high), (other_low, other_high) = ([one / count for one in two] for two in sides.values())
     least, most = number(low - other_high), number(high - other_low)
     assert f"the difference over all conditions could be {least} to {most}." in said(found)
@@ -279,9 +279,7 @@ def test_the_label_that_is_given_most_is_counted_among_the_answers():
         return said[int(row["prompt_id"][1:]) % len(said)]
 
     scores = MEASURE(read(table, text), table)
-    (row,) = scores.filter(
-        pl.col("level") == "model", pl.col("quantity").str.starts_with("says-")
-    ).to_dicts()
+    (row,) = scores.filter(pl.col("quantity").str.starts_with("says-"), level="model").to_dicts()
     answers = [text(one, 1) for one in table.to_dicts() if not text(one, 1).startswith("I")]
     assert row["quantity"] == "says-B"
     assert row["value"] == pytest.approx(answers.count("B") / len(answers))

@@ -90,7 +90,7 @@ def test_a_condition_is_drawn_towards_its_own_group_by_what_is_noise(tables):
 
 def test_forms_of_a_condition_count_as_one(tables):
     once, twice = made(scored(tables)), made(scored(tables, forms=2))
-    rows = [of.filter(pl.col("quantity") == "generalizability") for of in (once, twice)]
+    rows = [of.filter(quantity="generalizability") for of in (once, twice)]
     assert rows[0]["value"].to_list() == pytest.approx(rows[1]["value"].to_list())
 
 
@@ -112,7 +112,7 @@ def test_without_noise_a_place_is_certain_and_equal_ones_share_theirs():
     level = np.array([3.0, 1.0, 1.0, 0.0]).reshape(4, 1, 1)
     rows = made(scored({"stigmatized": level + np.zeros((4, 3, 2))}))
     ends = {
-        name: rows.filter(pl.col("quantity") == name)["value"].to_list()
+        name: rows.filter(quantity=name)["value"].to_list()
         for name in ("rank", "rank-low", "rank-high")
     }
     assert ends == {"rank": [1, 2, 2, 4], "rank-low": [1, 2, 2, 4], "rank-high": [1, 3, 3, 4]}
@@ -156,7 +156,7 @@ def test_a_classifier_whose_probabilities_were_not_kept_has_no_reliability():
     scores = check(NegativeSentiment()(answers, asked))
     row = one(scores, level="scale", quantity="alpha")
     assert row["reason"] == "4 of 4 values are missing, and all are needed"
-    row = scores.filter(pl.col("quantity") == "negative-probability", pl.col("level") == "prompt")
+    row = scores.filter(quantity="negative-probability", level="prompt")
     assert set(row["reason"]) == {"the classifier's probability was not kept"}
 
 

@@ -53,7 +53,7 @@ def as_asked(name, prompts, answers):
         wordings={name: prompts["wording"].unique(maintain_order=True).to_list()},
         sharing=clusters_by_instrument(prompts),
     )
-    groups = found.filter(pl.col("kind") == "groups", pl.col("quantity") != "negative-apart")
+    groups = found.filter(pl.col("quantity") != "negative-apart", kind="groups")
     return found.filter(AS_ASKED), groups["difference"].to_list()
 
 
@@ -68,7 +68,7 @@ def test_as_in_the_study_is_of_its_sentences_alone_and_ours_do_not_change_it(nam
     prompts = prompts.filter(pl.col("condition").is_in(few.implode()))
     answers = answered(prompts, ("a", "b"), random.Random(7))
     every, main = as_asked(name, prompts, answers)
-    study = prompts.filter(pl.col("source") == "study")
+    study = prompts.filter(source="study")
     assert 0 < study.height < prompts.height
     alone, of_study = as_asked(name, study, answers)
     assert every.height == 3, "each model, and both together"
@@ -110,12 +110,10 @@ def test_families_reach_the_contrasts_and_near_copies_count_once():
         wordings={"social-distance": [*sharing.families]},
         sharing={"social-distance": sharing},
     )
-    (row,) = found.filter(
-        pl.col("kind") == "groups", pl.col("quantity") == "negative", pl.col("model") == "a"
-    ).to_dicts()
+    (row,) = found.filter(kind="groups", quantity="negative", model="a").to_dicts()
     assert row["sentences"] == 7 * 3
     assert row["interval_over"] == "conditions by category, items and wordings, crossed"
-    cells = scores.filter(pl.col("level") == "prompt", pl.col("quantity") == "negative")
+    cells = scores.filter(level="prompt", quantity="negative")
     cells = cells.with_columns(family=pl.col("wording").replace(sharing.families))
     keys = ["group", "condition", "item", "family"]
     means = cells.group_by(keys).agg(pl.col("value").mean())

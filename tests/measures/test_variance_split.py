@@ -16,13 +16,11 @@ ITEMS = ("i1", "i2", "i3", "i4")
 
 def codes_of(scores):
     """The code of every prompt but the baseline's, as rows."""
-    return scores.filter(
-        pl.col("level") == "prompt", pl.col("quantity") == "code", pl.col("group") != "baseline"
-    )
+    return scores.filter(pl.col("group") != "baseline", level="prompt", quantity="code")
 
 
 def split(scores):
-    rows = check(scores).filter(pl.col("level") == "variance")
+    rows = check(scores).filter(level="variance")
     return {row["quantity"].removeprefix("variance-"): row for row in rows.iter_rows(named=True)}
 
 
@@ -118,7 +116,7 @@ def test_a_wording_in_turn_is_not_told_apart_and_gaps_leave_conditions_out():
         lambda one: wordings[(names.index(one["condition"]) + int(one["item"][1])) % 3],
         return_dtype=pl.String,
     )
-    part = table.filter(pl.col("wording") == turn)
+    part = table.filter(wording=turn)
     scores = MeanCode()(choices(part, leaning), part)
     assert "wording" not in split(scores)
     assert split(scores)["condition"]["over"] == "conditions × items × orders"
@@ -129,5 +127,5 @@ def test_a_wording_in_turn_is_not_told_apart_and_gaps_leave_conditions_out():
     measure = MeanCode(mode="reply")
     answers = measure.code_responses(replied(table, silent), table, None, cased=True)
     found = split(measure(answers, table))
-    of_deaf = table.filter(pl.col("condition") == "deaf").height
+    of_deaf = table.filter(condition="deaf").height
     assert found["condition"]["missing"] == of_deaf

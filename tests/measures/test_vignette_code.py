@@ -82,16 +82,16 @@ def test_only_items_that_count_make_the_score_and_beliefs_stand_apart():
         assert found == pytest.approx(mean(stigma, 1, condition=condition), rel=1e-6)
         believed = value(scores, level="cell", quantity="belief", condition=condition)
         assert believed == pytest.approx(mean(rows, 1, condition=condition, item="genes"), rel=1e-6)
-    items = scores.filter(pl.col("quantity") == "code", pl.col("level") == "prompt")["item"]
+    items = scores.filter(quantity="code", level="prompt")["item"]
     assert set(items) == {"work", "marry", "violent"}
-    assert set(scores.filter(pl.col("quantity") == "belief")["item"]) == {"genes"}
+    assert set(scores.filter(quantity="belief")["item"]) == {"genes"}
 
 
 def test_the_share_who_endorse_is_of_each_item_condition_and_gender():
     asked_ = table()
     scores = check(MEASURE(choices(asked_, leaning), asked_))
     rows = naive(asked_)
-    cells = scores.filter(pl.col("level") == "cell", pl.col("quantity") == "share-endorsing")
+    cells = scores.filter(level="cell", quantity="share-endorsing")
     assert cells.height == 4 * 7 * 3
     for row in cells.to_dicts():
         ids = {"item": row["item"], "condition": row["condition"]}
@@ -264,7 +264,7 @@ def test_none_of_three_descriptions_to_compare_with_is_left_out():
     asked_ = table()
     scores = MEASURE(choices(asked_, leaning), asked_)
     made = section(MEASURE, scores, asked_)
-    primary = made.contrasts("groups").filter(pl.col("family") == PRIMARY)
+    primary = made.contrasts("groups").filter(family=PRIMARY)
     work = Headline(
         row=primary.row(0, named=True),
         measure=MEASURE,

@@ -394,7 +394,7 @@ def _in_pairs(scored: ScoreTable) -> ScoreTable:
     else:
         rows = scored.rows("prompt", "correct")
         keys = ["model", "item", "condition", "group", "trial"]
-        pro, anti = (rows.filter(pl.col("wording") == side) for side in ("pro", "anti"))
+        pro, anti = (rows.filter(wording=side) for side in ("pro", "anti"))
         trials = pro.join(anti.select(*keys, anti="value"), on=keys, nulls_equal=True)
         pairs = trials.group_by("model", "item", "condition", "group").agg(
             (pl.col("value") - pl.col("anti")).mean().alias("value")
@@ -460,7 +460,7 @@ def _against_nothing(take: Callable[[pl.DataFrame], pl.DataFrame], called: str =
     def pairs(stratum: Stratum) -> Sides:
         rows = take(stratum.rows())
         for condition in in_order(rows, "condition"):
-            condition_rows = rows.filter(pl.col("condition") == condition)
+            condition_rows = rows.filter(condition=condition)
             yield condition, called, Side(condition_rows, stratum.scored, "quantity"), 0.0
 
     return pairs
@@ -520,7 +520,7 @@ position = ContrastSpec(
 
 def _halves(rows: pl.DataFrame, *, sign: int) -> pl.DataFrame:
     """Return half the sum of each setting and its swapped version, or half their difference."""
-    swapped = rows.filter(pl.col("group") == "swapped").select(
+    swapped = rows.filter(group="swapped").select(
         "item", pl.col("condition").str.strip_suffix(",swapped"), swapped="value"
     )
     half = (pl.col("value") + sign * pl.col("swapped")) / 2
@@ -695,7 +695,7 @@ def identity_estimates(
                 id=instrument, measure=measure, wordings=wordings[instrument], sharing=shared
             )
             quantity = measure.primary_contrast[1]
-            rows = measured.own_scores(scores).filter(pl.col("quantity") == quantity)
+            rows = measured.own_scores(scores).filter(quantity=quantity)
             table = measured.score_table(rows, quantity)
             estimates += [
                 estimate for make in _by_identity(spec, reference) for estimate in make(table)

@@ -89,12 +89,12 @@ def by_condition(scores: pl.DataFrame, instrument: str, measure: Measure) -> Ite
     rows = scores.filter(
         placed,
         of_asked(instrument),
-        pl.col("quantity") == quantity,
         pl.col("model").is_not_null(),
         pl.col("condition") != BASELINE,
         IN_MAIN_VARIANT,
+        quantity=quantity,
     )
-    means = rows.filter(pl.col("level") == "condition", pl.col("value").is_not_null())
+    means = rows.filter(pl.col("value").is_not_null(), level="condition")
     for (model,), model_rows in means.partition_by(
         "model", as_dict=True, maintain_order=True
     ).items():
@@ -102,7 +102,7 @@ def by_condition(scores: pl.DataFrame, instrument: str, measure: Measure) -> Ite
             "condition"
         )
         conditions = distinct["condition"].to_list()
-        prompt_rows = rows.filter(pl.col("level") == "prompt", pl.col("model") == model)
+        prompt_rows = rows.filter(level="prompt", model=model)
         table = _table(prompt_rows, conditions)
         yield Answers(
             instrument=instrument,
@@ -157,18 +157,16 @@ def by_occupation(
     quantity = "preference" if measure.quantity == "preference" else "correct"
     rows = scores.filter(
         of_asked(instrument),
-        pl.col("level") == "prompt",
-        pl.col("quantity") == quantity,
-        pl.col("condition") == BASELINE,
         pl.col("value").is_not_null(),
+        level="prompt",
+        quantity=quantity,
+        condition=BASELINE,
     )
     referents = prompts.filter(of_asked(instrument), pl.col("answer").is_not_null())
     referents = referents.select("prompt_id", "answer", side="category").unique("prompt_id")
     answers = rows.join(referents, on="prompt_id", maintain_order="left")
     keys = ("model", "item", "answer", "side")
-    pro, anti = (
-        pl.col("value").filter(pl.col("wording") == side).mean() for side in ("pro", "anti")
-    )
+    pro, anti = (pl.col("value").filter(wording=side).mean() for side in ("pro", "anti"))
     # A preference for the pronoun that fits the stereotype is of both pronouns already.
     leaning = pro if quantity == "preference" else pro - anti
     sign = pl.when(pl.col("side") == FEMALE).then(1.0).otherwise(-1.0)
@@ -223,12 +221,12 @@ class MeasuredSide:
     def values(self, scores: pl.DataFrame) -> pl.DataFrame:
         """Return the scores of the side's conditions."""
         return scores.filter(
-            pl.col("level") == "condition",
             of_asked(self.instrument),
-            pl.col("quantity") == self.quantity,
             pl.col("condition") != BASELINE,
             pl.col("model").eq_missing(pl.lit(self.model)),
             IN_MAIN_VARIANT,
+            level="condition",
+            quantity=self.quantity,
         ).unique("condition", keep="first", maintain_order=True)
 
 
@@ -326,7 +324,7 @@ def correlate_measures(
                 first=sides[0].text(),
                 second=sides[1].text(),
             )
-            rows = joined if group is None else joined.filter(pl.col("group") == group)
+            rows = joined if group is None else joined.filter(group=group)
             categories = rows["category"].fill_null(rows["condition"]).to_list()
             estimate = correlated(
                 contrast, rows["value"].to_list(), rows["other"].to_list(), categories

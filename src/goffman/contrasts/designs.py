@@ -515,8 +515,8 @@ def clusters_of(prompts: pl.DataFrame) -> Clusters:
     # Pairs of neutral occupations are not asked without adjectives.
     pairs = prompts.filter(
         (pl.col("condition") == BASELINE) | (pl.col("group") == "neutral"),
-        pl.col("wording") == "pro",
         pl.col("answer").is_not_null(),
+        wording="pro",
     ).unique("item", maintain_order=True)
     ways, signs = {}, {}
     for row in pairs.iter_rows(named=True):
@@ -530,7 +530,7 @@ def clusters_of(prompts: pl.DataFrame) -> Clusters:
     missing = {"family", "phrase", "source"} - {*prompts.columns}
     prompts = prompts.with_columns(pl.lit(None, pl.String).alias(column) for column in missing)
     phrases = prompts.select("condition", "phrase").drop_nulls().unique().sort("phrase")
-    own_sentences = prompts.filter(pl.col("source") == "own").select("item", "wording")
+    own_sentences = prompts.filter(source="own").select("item", "wording")
     return Clusters(
         families=dict(prompts.select("wording", "family").drop_nulls().unique().rows()),
         own=frozenset(own_sentences.unique().rows()),
@@ -659,7 +659,7 @@ class ScoreTable:
         key = level, quantity or self.quantity
         if key not in self._parts:
             # Looked for once, and by model: there may be millions.
-            rows = self.scores.filter(pl.col("level") == key[0], pl.col("quantity") == key[1])
+            rows = self.scores.filter(level=key[0], quantity=key[1])
             self._parts[key] = rows, rows.partition_by("model", as_dict=True)
         rows, by_model = self._parts[key]
         model = ids.get("model")
@@ -696,8 +696,8 @@ def of_presentations(scores: pl.DataFrame) -> pl.DataFrame:
 
     Contrasts average the values of one question, so that both give the same result.
     """
-    cells = scores.filter(pl.col("level") == "presentation")
-    return cells if cells.height else scores.filter(pl.col("level") == "prompt")
+    cells = scores.filter(level="presentation")
+    return cells if cells.height else scores.filter(level="prompt")
 
 
 def averaging_orders(scored: ScoreTable) -> ScoreTable:
@@ -730,7 +730,7 @@ def within_categories(scored: ScoreTable) -> ScoreTable:
 
 def merging_nested_wordings(scored: ScoreTable) -> ScoreTable:
     """Return the scores of prompts, with a single wording for models whose wordings are nested."""
-    prompts = scored.scores.lazy().filter(pl.col("level") == "prompt")
+    prompts = scored.scores.lazy().filter(level="prompt")
     design = nested_wordings(prompts.select(*QUESTION, "wording", "value").collect())
     if not design.nested["wording"]:
         # Nearly always. The scores of many models are large: they are not copied for nothing.

@@ -72,7 +72,7 @@ def _words_counted(stored: StoredAnswers) -> list[Option]:
     """Return options that count all words that count, half of them, and a fifth."""
     most = stored.measure.counted_words
     if most is None:
-        ranks = stored.answers.filter(pl.col("step") == 1)["rank"].drop_nulls()
+        ranks = stored.answers.filter(step=1)["rank"].drop_nulls()
         most = int(ranks.max() or 0)  # type: ignore[arg-type]
     counts = dict.fromkeys((most, most // 2, most // 5))
     return [

@@ -68,7 +68,7 @@ def control_score(
         # The interval is with other items of the same kind.
         if measure.scores_controls == "separation":
             value = _separation(items)
-            counts = [items.filter(pl.col("answer") == kind).height for kind in _SEPARATED]
+            counts = [items.filter(answer=kind).height for kind in _SEPARATED]
             ends = area_interval(value, *counts)
         else:
             value = float(values_of_items.to_numpy().mean())
@@ -142,9 +142,7 @@ def _in_wordings(values: pl.DataFrame) -> Iterator[dict[str, object]]:
 
 
 def _separation(items: pl.DataFrame) -> float:
-    negative, positive = (
-        items.filter(pl.col("answer") == kind)["value"].to_list() for kind in _SEPARATED
-    )
+    negative, positive = (items.filter(answer=kind)["value"].to_list() for kind in _SEPARATED)
     return separation(negative, positive)
 
 

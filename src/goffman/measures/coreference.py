@@ -93,7 +93,7 @@ def sides_compared(
         "quantity", on_columns=counted, index=[*keys, "wording"], values=["value", "n"]
     )
     pro, anti = (
-        wide.filter(pl.col("wording") == side).select(
+        wide.filter(wording=side).select(
             *keys,
             *(pl.col(f"value_{name}").alias(f"{name}_{side}") for name in counted),
             pl.col("n_correct").alias(f"n_{side}"),
@@ -301,7 +301,7 @@ class CoreferenceBias(Measure):
             percent = (pl.col("value") * 100).round(self.round_accuracy)
             accuracy = accuracy.with_columns(value=percent / 100)
         keys = ["model", "instrument", "mode", "trial", "condition", "group"]
-        pro, anti = (accuracy.filter(pl.col("wording") == side) for side in SIDES)
+        pro, anti = (accuracy.filter(wording=side) for side in SIDES)
         joined = pro.join(
             anti.select(*keys, second="value", second_reason="reason", more="n", gone="missing"),
             on=keys,
@@ -330,8 +330,7 @@ def _shares_of_pairs(scores: pl.DataFrame) -> pl.DataFrame:
     correct = only(scores, ["correct"])
     keys = ["model", "instrument", "mode", "measure", "trial", "condition", "group", "item"]
     pro, anti = (
-        correct.filter(pl.col("wording") == side).select(*keys, pl.col("value").alias(side))
-        for side in SIDES
+        correct.filter(wording=side).select(*keys, pl.col("value").alias(side)) for side in SIDES
     )
     right, wrong = pl.col("pro") == 1, pl.col("anti") == 1
     is_complete = pl.col("pro").is_not_null() & pl.col("anti").is_not_null()

@@ -434,7 +434,7 @@ class PhraseGender(GenderMeasure):
 
     def control(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
         """Return the probability of phrases whose last word, at the mask, is the right person."""
-        return persons(self._counted(answers).filter(pl.col("step") == 1), prompts)
+        return persons(self._counted(answers).filter(step=1), prompts)
 
     def _counted(self, fills: pl.DataFrame) -> pl.DataFrame:
         """Return the fills within depth and top k; raise InputError if fewer were asked."""

@@ -97,5 +97,5 @@ def _in_mode(
     answers: pl.DataFrame, prompts: pl.DataFrame, mode: str, keys: list[str]
 ) -> pl.DataFrame:
     """Return the answers to prompts of this mode, with the columns that both modes share."""
-    mode_prompts = prompts.filter(pl.col("mode") == mode).select("prompt_id", *keys)
+    mode_prompts = prompts.filter(mode=mode).select("prompt_id", *keys)
     return answers.join(mode_prompts, on="prompt_id")

@@ -481,7 +481,7 @@ def pairs(scores: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
     places = prompts.with_columns(place=place).select("prompt_id", "gender", "order", "place")
     codes = only(scores, ["code"]).join(places, on="prompt_id")
     women, men, ungendered = (
-        codes.filter(pl.col("gender") == gender) for gender in ("female", "male", "unstated")
+        codes.filter(gender=gender) for gender in ("female", "male", "unstated")
     )
     matched = women.join(
         men.select("model", *keys, man="value"), on=["model", *keys], how="inner", nulls_equal=True

@@ -131,7 +131,7 @@ class PronounPreference(Measure):
 
     def score_prompts(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
         """Return SCORES of the level prompt, one for each pair and setting."""
-        pro, forms = prompts.filter(pl.col("wording") == "pro"), _forms(prompts)
+        pro, forms = prompts.filter(wording="pro"), _forms(prompts)
         models = answers.select("model").unique()
         rows = models.join(forms, how="cross")
         for form, name in (("pronoun", "p"), ("against", "q")):
@@ -160,7 +160,7 @@ class PronounPreference(Measure):
         self, answers: pl.DataFrame, prompts: pl.DataFrame, pairs: pl.DataFrame
     ) -> pl.DataFrame:
         """Return SCORES of sentences with “they”; ``pairs``: log P of both forms, as p and q."""
-        they, plain = (prompts.filter(pl.col("condition") == name) for name in (THEY, BASELINE))
+        they, plain = (prompts.filter(condition=name) for name in (THEY, BASELINE))
         # log (P + Q) from the larger: whole sentences' probabilities are too small for exp.
         difference = -(pl.col("p") - pl.col("q")).abs()
         sums = pairs.with_columns(either=pl.max_horizontal("p", "q") + (difference.exp() + 1).log())
@@ -201,8 +201,8 @@ class PronounPreference(Measure):
 def _forms(prompts: pl.DataFrame) -> pl.DataFrame:
     """Return for each prompt of the side pro both pronouns, and whether it has two masks."""
     keys = ["instrument", "mode", "item", "condition"]
-    pro = prompts.filter(pl.col("wording") == "pro")
-    anti = prompts.filter(pl.col("wording") == "anti").select(*keys, against="pronoun")
+    pro = prompts.filter(wording="pro")
+    anti = prompts.filter(wording="anti").select(*keys, against="pronoun")
     return pro.join(anti, on=keys, how="left", nulls_equal=True).select(
         "prompt_id",
         "pronoun",
@@ -216,7 +216,7 @@ def _log_probabilities(answers: pl.DataFrame) -> pl.DataFrame:
     if "log_probability" in answers.columns:
         return answers.select("model", "prompt_id", "word", "log_probability")
     return (
-        answers.filter(pl.col("step") == 1, pl.col("probability") > 0)
+        answers.filter(pl.col("probability") > 0, step=1)
         .group_by("model", "prompt_id", "word")
         .agg(pl.col("probability").cast(pl.Float64).max().log().alias("log_probability"))
     )

@@ -83,7 +83,7 @@ def reliability_scores(
 
     ``groups``: the groups whose conditions count; the baseline is none of them.
     """
-    rows = scores.filter(pl.col("quantity") == quantity, pl.col("group").is_in(list(groups)))
+    rows = scores.filter(pl.col("group").is_in(list(groups)), quantity=quantity)
     records: list[dict[str, Any]] = []
     keys = ["instrument", "mode", "measure", "model", "variant"]
     for part in rows.partition_by(keys, maintain_order=True):
@@ -237,7 +237,7 @@ _TOO_FEW = "fewer than two conditions have an answer in every cell, or there is 
 
 def variance_split(scores: pl.DataFrame) -> pl.DataFrame:
     """Return SCORES of the level variance, from those of the level prompt."""
-    prompts = scores.filter(pl.col("level") == "prompt", pl.col("condition") != BASELINE)
+    prompts = scores.filter(pl.col("condition") != BASELINE, level="prompt")
     listed = only(prompts, DIRECTIONS).select("model", "prompt_id", order="quantity")
     on = ["model", "prompt_id"]
     codes = only(prompts, ["code"]).join(listed, on=on, how="left")
@@ -272,7 +272,7 @@ def _of_model(codes: pl.DataFrame, trials: pl.DataFrame) -> Iterator[dict[str, A
     sources = [frozenset({factor}) for factor in factors]
     sources += [frozenset({"condition", "item"})] if len(factors) > 2 else []
     parts = {"-".join(sorted(source)): components.pop(source) for source in sources}
-    trial_numbers = trials.filter(pl.col("model") == complete["model"][0]).join(
+    trial_numbers = trials.filter(model=complete["model"][0]).join(
         complete.select("prompt_id"), on="prompt_id", how="semi"
     )
     means = dict(trial_numbers.group_by("quantity").agg(pl.col("value").mean()).rows())

@@ -221,7 +221,7 @@ def mean_over(scores: pl.DataFrame, *, keep: Sequence[str], level: str, over: st
     # number by number.
     needed = scores.select(*dict.fromkeys([*keys, *_ORDER, "value", "reason"]))
     means = pl.concat(
-        needed.filter(pl.col("quantity") == quantity)
+        needed.filter(quantity=quantity)
         .sort(_ORDER)
         .group_by(keys, maintain_order=True)
         .agg(
@@ -262,7 +262,7 @@ def above_baseline(scores: pl.DataFrame) -> pl.DataFrame:
 
     There are no rows if an instrument has no such prompts.
     """
-    baseline = scores.filter(pl.col("condition") == BASELINE)
+    baseline = scores.filter(condition=BASELINE)
     conditions = scores.filter(pl.col("condition") != BASELINE)
     rows = _differences(
         conditions, baseline, by="trial", suffix="minus-baseline", called="the baseline"
@@ -272,7 +272,7 @@ def above_baseline(scores: pl.DataFrame) -> pl.DataFrame:
 
 def gaps(scores: pl.DataFrame, *, contrast: str, against: str) -> pl.DataFrame:
     """Return the values of the group ``contrast`` minus those of the group ``against``."""
-    first, second = (scores.filter(pl.col("group") == group) for group in (contrast, against))
+    first, second = (scores.filter(group=group) for group in (contrast, against))
     rows = _differences(first, second, by="dimension", suffix="gap", called=against).with_columns(
         pl.col("n") + pl.col("more"),
         pl.col("missing") + pl.col("gone"),
@@ -412,7 +412,7 @@ def top_fills(fills: pl.DataFrame, *, top_k: int | None) -> pl.DataFrame:
 
     Target words beyond the top k are left out. Raise InputError if a model has fewer stored fills.
     """
-    ranked = fills.filter(pl.col("step") == 1, pl.col("rank").is_not_null())
+    ranked = fills.filter(pl.col("rank").is_not_null(), step=1)
     if top_k is None:
         return ranked
     if top_k < 1:

@@ -267,7 +267,7 @@ class HeadlineContext:
         responses = responses.filter(stored.measure.counts_word())
         folded = pl.col("word").str.strip_chars().str.to_lowercase()
         mass = (
-            responses.filter(pl.col("step") == 1, pl.col("rank").is_not_null(), counts)
+            responses.filter(pl.col("rank").is_not_null(), counts, step=1)
             .group_by(word=folded)
             .agg(pl.col("probability").cast(pl.Float64).sum())
             .sort("probability", "word", descending=[True, False])

@@ -117,8 +117,8 @@ def headlines_of(
     """
     # Put apart once: with many models, each headline would else look through the scores of all.
     keys = ["instrument", "mode", "model"]
-    frames = scores.filter(pl.col("level") == "prompt").partition_by(keys, as_dict=True)
-    for row in estimates.filter(pl.col("family") == PRIMARY).iter_rows(named=True):
+    frames = scores.filter(level="prompt").partition_by(keys, as_dict=True)
+    for row in estimates.filter(family=PRIMARY).iter_rows(named=True):
         instrument = asked_id(row)
         headline = Headline(
             row=row,
@@ -169,7 +169,7 @@ class Paraphrases:
             return
         prompts, answers, cased = answered
         for paraphrase in prompts["paraphrase"].drop_nulls().unique(maintain_order=True):
-            paraphrase_prompts = prompts.filter(pl.col("paraphrase") == paraphrase)
+            paraphrase_prompts = prompts.filter(paraphrase=paraphrase)
             responses = measure.code_responses(
                 answers_to(paraphrase_prompts, answers), paraphrase_prompts, self.words, cased=cased
             )
@@ -201,7 +201,7 @@ class Headline:
         """Yield a row for each item, wording, condition, category … that is left out."""
         assert self.contrast is not None  # noqa: S101 - of others nothing is made again
         # What has no such number, or is all that there is of a side, cannot be left out.
-        compared = mine.filter(pl.col("quantity") == self.contrast[0])
+        compared = mine.filter(quantity=self.contrast[0])
         tables = self._tables(compared)
         if tables is not None and tables("condition", None) != self.recompute(mine):
             # Whether it is such a contrast is tried: the same number must come out.
@@ -219,9 +219,9 @@ class Headline:
         row = self.row
         rows = scores.filter(
             of_asked(asked_id(row)),
-            pl.col("level") == "prompt",
-            pl.col("model") == row["model"],
             pl.col("variant").eq_missing(pl.lit(row["variant"])),
+            level="prompt",
+            model=row["model"],
         )
         return self.asked(rows).with_columns(dimension=pl.lit(None, dtype=pl.String))
 
@@ -229,9 +229,9 @@ class Headline:
         """Return the prompts, or scores of prompts, that the headline is about."""
         row = self.row
         if row["group"] is not None:
-            rows = rows.filter(pl.col("group") == row["group"])
+            rows = rows.filter(group=row["group"])
         if row["kind"] == "level":
-            return rows.filter(pl.col("condition") == BASELINE)
+            return rows.filter(condition=BASELINE)
         if row["kind"] == "groups" and self.measure.unit == "condition":
             return rows.filter(pl.col("group").is_in([row["first"], row["second"]]))
         return rows
@@ -255,9 +255,7 @@ class Headline:
             pl.col("wording").replace(self.sharing.families),
             pl.col("category").fill_null(pl.col("condition")),
         )
-        sides = [
-            rows.filter(pl.col("group") == group) for group in (contrast.first, contrast.second)
-        ]
+        sides = [rows.filter(group=group) for group in (contrast.first, contrast.second)]
         ids = [{factor: in_order(side, factor) for factor in FACTOR_COLUMNS} for side in sides]
         if any(ids[0][factor] != ids[1][factor] for factor in ("item", "wording")):
             return None
@@ -317,9 +315,7 @@ class Headline:
         of_pairs = bool(self.sharing.ways)
         own_rows = {OWN_PAIRS: mine}
         if not of_pairs:
-            own_rows = {
-                wording: mine.filter(pl.col("wording") == wording) for wording in self.wordings
-            }
+            own_rows = {wording: mine.filter(wording=wording) for wording in self.wordings}
             own_rows = {wording: rows for wording, rows in own_rows.items() if rows.height}
         paraphrase_rows = {wording: rows for wording, rows, _ in paraphrases if rows.height}
         in_turn = _in_turn(own_rows) or _in_turn(paraphrase_rows)
@@ -530,11 +526,11 @@ def _compared(
         joined, pl.col("now") - pl.col("before"), model=pl.col("model"), one_sided=_ONE_SIDED
     )
     # Ratings say nothing of how probable a phrase is.
-    likelihoods = scores.filter(pl.col("quantity") == LOG_LIKELIHOOD)
+    likelihoods = scores.filter(quantity=LOG_LIKELIHOOD)
     estimates_of_change = contrasts_of(
         pl.concat([changes, measure.aggregate(changes), likelihoods])
     )
-    one_sided = joined.filter("one_sided", pl.col("quantity") == measure.prompt_quantity)["model"]
+    one_sided = joined.filter("one_sided", quantity=measure.prompt_quantity)["model"]
     left_out: Counter[str | None] = Counter(one_sided)
     left_out[None] = one_sided.len()
     table = estimates_of_change.select(
