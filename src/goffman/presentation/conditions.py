@@ -757,7 +757,7 @@ def outcomes(section: Section) -> Iterator[Figure]:
         ("n", "Labels"),
     )  # fmt: skip
     encoding: Spec = {
-        "color": coloured("quantity", SHADES)["color"],
+        "color": coloured("quantity", SHADES)["color"] | {"legend": {"values": list(SENTIMENTS)}},
         "order": {"field": "place", "type": "quantitative"},
         "tooltip": about,
     }

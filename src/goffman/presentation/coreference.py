@@ -423,7 +423,7 @@ def _cells(about: list[Spec]) -> list[Spec]:
     colour = {**share, "scale": {"domain": [0, 1], "interpolate": "rgb"}, "legend": legend}
     mark: Spec = {"type": "rect", "cursor": "pointer"}
     layers: list[Spec] = [{"mark": mark, "encoding": {"color": colour, "tooltip": about}}]
-    for style, test in (("cell-label-strong", "> 0.55"), ("cell-label", "<= 0.55")):
+    for style, test in (("cell-label-strong", "> 0.7"), ("cell-label", "<= 0.7")):
         mark = {"type": "text", "style": style, "tooltip": None, "aria": False}
         seen = {"condition": {"test": f"datum.value {test}", "value": 1}, "value": 0}
         text = {**share, "format": ".2f"}
