@@ -35,7 +35,7 @@ BESIDE = {
         "modes",
     }
     | {"plugins", "errors"},
-    "options, and what is said before": {"config", "options", "progress", "forecast"}
+    "options, and what is said before": {"config", "options", "progress", "forecast", "languages"}
     | {"instruments/identities", "instruments/paraphrases", "instruments/subsample"},
     "other kinds of instruments, models and modes": {"instruments/completion"}
     | {"instruments/multiple_choice", "instruments/external", "instruments/controls"}

@@ -12,9 +12,9 @@ from typer.testing import CliRunner
 import goffman.instruments
 from goffman.cli.main import app
 from goffman.errors import InputError
+from goffman.languages import LexiconUse, check_languages
 from goffman.lexicons.attitude import load_attitudes
 from goffman.pipeline import AskOptions, MeasureOptions, audit
-from goffman.planning import LexiconUse, check_languages
 from goffman.rating.worklist import asked_in_english, words_to_rate
 from goffman.report.load import read_run
 from goffman.scoring import words_of

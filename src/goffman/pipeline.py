@@ -15,6 +15,7 @@ from goffman.fingerprint import Asked, current_report, current_summary
 from goffman.forecast import Forecast, describe_parts, forecast, forecast_text
 from goffman.instruments.renderer import carried_phrases
 from goffman.instruments.types import MASK, is_control
+from goffman.languages import check_languages, lexicon_uses
 from goffman.measures.registry import measure_entry
 from goffman.models.base import LoadOptions, Serves
 from goffman.models.registry import answers_to, draw_sample, model_kinds
@@ -28,12 +29,10 @@ from goffman.planning import (
     asked_prompts,
     assign,
     assign_further,
-    check_languages,
     check_names,
     check_options,
     check_top_k,
     counted,
-    lexicon_uses,
     options_without_effect,
 )
 from goffman.report.summary import Summary

@@ -1,11 +1,8 @@
-"""Decide which model is asked which prompts, in which modes, before any model is asked.
-
-Also check that answers are read in the language in which the prompts are written.
-"""
+"""Decide which model is asked which prompts, in which modes, before any model is asked."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -37,7 +34,6 @@ from goffman.instruments.renderer import (
 )
 from goffman.instruments.subsample import SUBSAMPLED_KINDS
 from goffman.instruments.types import (
-    ENGLISH,
     AnswerTable,
     Identities,
     Instrument,
@@ -46,10 +42,8 @@ from goffman.instruments.types import (
     Questionnaire,
     SentencePairs,
     is_control,
-    primary_language,
     slug_of,
 )
-from goffman.lexicons.attitude import BUILT_IN
 from goffman.measures.registry import measure_of
 from goffman.models.base import LoadOptions
 from goffman.models.registry import answers_to, model_kinds
@@ -57,21 +51,17 @@ from goffman.models.resolve import describe
 from goffman.models.server_address import behind_server
 from goffman.modes import modes_named
 from goffman.options import AskOptions, Listener
-from goffman.parsers.registry import OWN
 from goffman.runs.batch_plan import settings_of, with_one_mask
 from goffman.runs.mode_adapters import pronoun_forms
 from goffman.runs.recursive_masking import Settings
 from goffman.runs.run import IDENTITIES, PARAPHRASES
-from goffman.scoring import measures_of
 
 if TYPE_CHECKING:
     from goffman.instruments.renderer import Rendered
-    from goffman.measures.base import Meaning, Measure
+    from goffman.measures.base import Measure
     from goffman.models.base import Fills
     from goffman.models.registry import ModelKind
     from goffman.models.resolve import Description
-    from goffman.options import MeasureOptions
-    from goffman.runs.manifest import Manifest
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -662,96 +652,6 @@ def _assign_again(
         for pair in pairs
     ]
     return [pair for pair in assignments if pair.questions]
-
-
-NAMES = {
-    "ar": "Arabic",
-    "de": "German",
-    "en": "English",
-    "es": "Spanish",
-    "fr": "French",
-    "hi": "Hindi",
-    "it": "Italian",
-    "ja": "Japanese",
-    "ko": "Korean",
-    "nl": "Dutch",
-    "pl": "Polish",
-    "pt": "Portuguese",
-    "ru": "Russian",
-    "tr": "Turkish",
-    "uk": "Ukrainian",
-    "zh": "Chinese",
-}
-"""Languages that messages call by their names; for others they show the tag."""
-
-SHIPPED: dict[Meaning, tuple[str, str]] = {
-    "attitudes": ("--ratings", "goffman's ratings are"),
-    "gender": ("--gender-words", "goffman's gender words are"),
-    "parser": ("--parser", "goffman's rules for reading replies are"),
-}
-"""What reads answers → the option that replaces it, and the subject of a sentence about it."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class LexiconUse:
-    """An instrument and the lexicon or rules with which its answers are read."""
-
-    instrument: str
-    language: str
-    """A BCP 47 tag."""
-    words: Meaning | None
-
-
-def lexicon_uses(questions: Iterable[Question], manifest: Manifest | None) -> Iterator[LexiconUse]:
-    """Yield how the answers of all questions asked now, and of all in a run, are read."""
-    for question in questions:
-        instrument = question.instrument
-        words = question.measure.words if question.measure else None
-        yield LexiconUse(instrument=instrument.id, language=instrument.language, words=words)
-    if manifest is None:
-        return
-    for name, measure in measures_of(manifest).items():
-        language = manifest.instruments[name].language
-        yield LexiconUse(instrument=name, language=language, words=measure.words)
-
-
-def check_languages(found: Iterable[LexiconUse], measuring: MeasureOptions) -> bool:
-    """Return whether the shipped ratings count; raise InputError for words of another language.
-
-    The ratings do not count for another language, whose words may look like English ones.
-    """
-    is_given: dict[Meaning, bool] = {
-        "attitudes": bool(measuring.ratings)
-        and BUILT_IN.keys().isdisjoint(map(str, measuring.ratings)),
-        "gender": measuring.gender_words is not None,
-        "parser": measuring.parser is not None and measuring.parser not in OWN,
-    }
-    by_language: dict[Meaning, dict[str, LexiconUse]] = {meaning: {} for meaning in is_given}
-    for use in found:
-        if use.words is not None:
-            by_language[use.words].setdefault(primary_language(use.language), use)
-    for meaning, languages in by_language.items():
-        option, what = SHIPPED[meaning]
-        if is_given[meaning] and len(languages) > 1:
-            listing = " and ".join(
-                f"{use.instrument} is in {_name(use)}" for use in languages.values()
-            )
-            raise InputError(
-                f"{option} works for one language at a time, but {listing}. Audit them separately, "
-                "each with its own --output."
-            )
-        for language, use in languages.items():
-            if language != ENGLISH and not is_given[meaning]:
-                raise InputError(
-                    f"{use.instrument} is in {_name(use)}, but {what} English (en). Give your own "
-                    f"with {option}, or leave out {use.instrument}."
-                )
-    return all(language == ENGLISH for language in by_language["attitudes"])
-
-
-def _name(one: LexiconUse) -> str:
-    name = NAMES.get(primary_language(one.language))
-    return f"{name} ({one.language})" if name else f"'{one.language}'"
 
 
 LONGEST_PART = 255

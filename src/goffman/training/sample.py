@@ -25,20 +25,14 @@ from goffman.instruments.types import (
     is_control,
     passes,
 )
+from goffman.languages import check_languages, lexicon_uses
 from goffman.measures.base import Measure
 from goffman.measures.controls import HIGH, control_score
 from goffman.models.registry import ModelKind, model_kinds
 from goffman.models.resolve import Description, describe_in_memory, in_memory, set_aside, unwrapped
 from goffman.models.tokenizer import has_case
 from goffman.options import AskOptions, Listener, MeasureOptions
-from goffman.planning import (
-    PromptSet,
-    Question,
-    check_languages,
-    every_way,
-    lexicon_uses,
-    questions_of,
-)
+from goffman.planning import PromptSet, Question, every_way, questions_of
 from goffman.runs.batch_plan import BatchLimits, limits_for, prefetched, with_one_mask
 from goffman.runs.mode_adapters import ModeAdapter, mode_adapter
 from goffman.runs.recursive_masking import Node
