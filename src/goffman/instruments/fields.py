@@ -109,7 +109,7 @@ def faults_of(value: Any, field: Field, what: str) -> Iterator[str]:
             given = str(value).lower() if isinstance(value, bool) else repr(value)
             given = given if len(given) <= _SHOWN else f"{given[:_SHOWN]}…"
             yield f"{what} is {given}. Allowed: {field.says}."
-    if isinstance(value, str):
+    if isinstance(value, str) and field.kind is str:
         yield from _faults_of_text(value, field, what)
 
 
