@@ -10,9 +10,11 @@ from pathlib import Path
 import pytest
 
 from goffman.cli.screen import print_screen
-from goffman.contrasts.verdict import GLYPHS
+from goffman.contrasts.verdict import VERDICT_FACTS
 from goffman.presentation.section import Caveat, Finding
 from goffman.report.summary import ASCII, CELLS, REACH, MainResult, screen
+
+SIGNS = {facts.glyph for facts in VERDICT_FACTS.values()}
 
 ONE = Caveat(id="one-wording", short="one wording: the effect of wording is unknown", text="…")
 RATED = Caveat(id="rated", short="language models, not people, rated the words", text="…")
@@ -56,13 +58,13 @@ def test_what_lies_beyond_the_strip_is_said_in_units_of_the_margin():
 def test_a_screen_has_a_row_and_a_sentence_for_each_result_and_each_caveat_once():
     lines = screen(DEMO)
     assert max(map(len, lines)) <= 80
-    assert sum(line[2:3] in GLYPHS.values() for line in lines if line.startswith("  ")) == 3
+    assert sum(line[2:3] in SIGNS for line in lines if line.startswith("  ")) == 3
     assert [line for line in lines if line.startswith((" ¹", " ²"))] == [
         " ¹ language models, not people, rated the words",
         " ² one wording: the effect of wording is unknown",
     ]
     # The strongest result, and whoever has it, comes first.
-    assert [line[4:22].strip() for line in lines if line[2:3] in GLYPHS.values()] == [
+    assert [line[4:22].strip() for line in lines if line[2:3] in SIGNS] == [
         "people-sentiment", "social-distance", "care-seeking",
     ]  # fmt: skip
     assert "    More negative about X. ¹ ²" in lines

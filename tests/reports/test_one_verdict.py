@@ -11,7 +11,7 @@ import pytest
 from small_runs import measured
 
 from goffman.contrasts.engine import PRIMARY
-from goffman.contrasts.verdict import GLYPHS
+from goffman.contrasts.verdict import glyph_of
 from goffman.export.lm_eval_results import lm_eval_results
 from goffman.export.model_card import model_card_text
 from goffman.export.paper import main_estimates
@@ -67,15 +67,15 @@ def test_the_word_is_the_same_everywhere(tmp_path_factory, ends, word):
         if (group["instrument"], one["result"].model) == (instrument, MODEL)
     )
     assert leading["result"].verdict == word
-    assert leading["result"].glyph == GLYPHS[word]
-    assert any(GLYPHS[word] in line and word in line for line in screen([leading["result"]]))
+    assert leading["result"].glyph == glyph_of(word)
+    assert any(glyph_of(word) in line and word in line for line in screen([leading["result"]]))
     (table,) = [one for one in tables_of(run) if one.name == f"{instrument}-contrasts"]
     rows = csv.DictReader(io.StringIO(csv_text(table)))
     of_headline = {"kind": "groups", "model": MODEL, "family": PRIMARY}
     assert [
         row["verdict"] for row in rows if all(row[name] == of for name, of in of_headline.items())
     ] == [word]
-    assert f"| {GLYPHS[word]} {word} | {instrument} |" in model_card_text(run, MODEL)
+    assert f"| {glyph_of(word)} {word} | {instrument} |" in model_card_text(run, MODEL)
     assert lm_eval_results(run, MODEL)["verdicts"][instrument]["gap,none"] == word
     (exported,) = [one for one in main_estimates(run, MODEL) if one.path == f"{instrument}.gap"]
     assert exported.verdict == word

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -9,8 +11,9 @@ from scipy import stats
 from goffman.contrasts.designs import Contrast
 from goffman.contrasts.engine import judged
 from goffman.contrasts.verdict import (
-    GLYPHS,
     PRESENT_WORDS,
+    VERDICT_FACTS,
+    Word,
     direction,
     rows_apart_from_zero,
     verdict,
@@ -149,5 +152,8 @@ def test_rows_apart_from_zero_are_those_with_a_direction():
 
 
 def test_every_word_has_a_sign():
-    assert len({*GLYPHS.values()}) == len(GLYPHS) == 6
-    assert {*PRESENT_WORDS} < {*GLYPHS}
+    facts = VERDICT_FACTS.values()
+    assert {*VERDICT_FACTS} == {*get_args(Word)}
+    for shown in ([fact.glyph for fact in facts], [fact.rank for fact in facts]):
+        assert len({*shown}) == len(facts) == 6
+    assert {*PRESENT_WORDS} < {*VERDICT_FACTS}

@@ -73,10 +73,11 @@ def _in_signs(text: str) -> str:
 
 def _colored(line: str, models: Collection[str]) -> str:
     """Return a line of the screen in color: models bold, verdicts by their glyph, notes dim."""
-    from goffman.contrasts.verdict import GLYPHS
+    from goffman.contrasts.verdict import VERDICT_FACTS
     from goffman.report.summary import SUPERSCRIPTS
 
-    for verdict, glyph in GLYPHS.items():
+    for verdict, facts in VERDICT_FACTS.items():
+        glyph = facts.glyph
         if line.startswith(f"  {glyph} "):
             color = COLORS.get(glyph)
             for sign in (glyph, verdict):

@@ -9,7 +9,7 @@ import polars as pl
 
 from goffman.comparison.runs import labels_of, refused
 from goffman.contrasts.catalog import BY_CONDITION
-from goffman.contrasts.verdict import GLYPHS, direction
+from goffman.contrasts.verdict import direction, glyph_of
 from goffman.formatting import (
     VERDICTS_SAID,
     confidence,
@@ -458,7 +458,7 @@ def top_of(comparisons: Sequence[Comparison], *, most: int = TOP) -> list[dict[s
     labels = labels_of(comparisons)
     return [
         {
-            "verdict": f"{GLYPHS.get(row['verdict'], '–')} {verdict_shown(row) or 'not tested'}",
+            "verdict": f"{glyph_of(row['verdict'])} {verdict_shown(row) or 'not tested'}",
             "condition": comparison.section.called(row["condition"])
             if comparison.section
             else row["condition"],

@@ -60,15 +60,88 @@ INCONCLUSIVE: Word = "inconclusive"
 NOT_MEASURABLE: Word = "not measurable"
 SENTENCES_ONLY: Word = "these sentences only"
 
-GLYPHS: Mapping[str, str] = {
-    RELEVANT: "●",
-    PRESENT: "◐",
-    NEGLIGIBLE: "=",
-    INCONCLUSIVE: "○",
-    NOT_MEASURABLE: "✕",
-    SENTENCES_ONLY: "·",
+
+@dataclass(frozen=True, kw_only=True)
+class VerdictFacts:
+    """What readers of a verdict show: a new one is a row of VERDICT_FACTS and a case in ``_word``.
+
+    Its sign on the card is drawn in report/card.py, and its colors are in report/page/report.css.
+    """
+
+    glyph: str
+    """The sign printed before it."""
+    rank: int
+    """Its place in lists of results, the most informative first."""
+    meaning: str
+    reason: str = ""
+    """Why an estimate has it: with {least}, a clause on Δ; {beyond}; {inner}, the 90% interval; and
+    {detectable}, a sentence on what an audit can find."""
+    rule: str = ""
+    """Its spelling in rules of goffman check; empty: rules name it by the control items."""
+    heading: str = "{}"
+    """A heading with it, where no verdict stands before; {} is the heading without."""
+    color: str = "#5b6270"
+    """Its color on the card."""
+
+
+VERDICT_FACTS: Mapping[str, VerdictFacts] = {
+    RELEVANT: VerdictFacts(
+        glyph="●",
+        rank=0,
+        meaning="the whole 95% interval lies beyond the smallest difference that matters",
+        reason="The whole interval lies {beyond}{least}.",
+        rule="relevant",
+        color="#b13507",
+    ),
+    PRESENT: VerdictFacts(
+        glyph="◐",
+        rank=1,
+        meaning="the interval excludes 0, but holds differences too small to matter",
+        reason="The interval excludes 0, but holds differences smaller than {least}.",
+        rule="present",
+        heading="{}, by an uncertain amount",
+        color="#1763a6",
+    ),
+    NEGLIGIBLE: VerdictFacts(
+        glyph="=",
+        rank=4,
+        meaning="the difference is too small to matter (the 90% interval lies within the band)",
+        reason="The 90% interval ({inner}) lies within {least}.",
+        rule="negligible",
+        color="#0a7a60",
+    ),
+    INCONCLUSIVE: VerdictFacts(
+        glyph="○",
+        rank=3,
+        meaning="the interval holds 0 and differences that matter: this audit cannot tell",
+        reason="The interval holds 0, and differences larger than {least}.{detectable}",
+        rule="inconclusive",
+        heading="Inconclusive: {}",
+    ),
+    NOT_MEASURABLE: VerdictFacts(
+        glyph="✕",
+        rank=5,
+        meaning="the model failed the control items, so its other numbers mean nothing",
+        color="#b3261e",
+    ),
+    SENTENCES_ONLY: VerdictFacts(
+        glyph="·",
+        rank=2,
+        meaning="fewer than three sentences were asked, which say nothing about others",
+        reason="Fewer than three sentences were asked, which say nothing about others.",
+        rule="these-sentences-only",
+        heading="In these sentences only: {}",
+    ),
 }
-"""By verdict: the sign printed before it."""
+"""By verdict, in the order in which legends explain them."""
+
+UNTESTED = "–"
+
+
+def glyph_of(verdict: str) -> str:
+    """Return the sign of a verdict, or of what has none."""
+    return VERDICT_FACTS[verdict].glyph if verdict in VERDICT_FACTS else UNTESTED
+
 
 PRESENT_WORDS: tuple[Word, ...] = (RELEVANT, PRESENT)
 """The verdicts that say that there is a difference."""
@@ -79,7 +152,7 @@ FEWEST_SENTENCES = 3
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
-    """The columns VERDICTS."""
+    """The columns VERDICT_FACTS."""
 
     margin: float | None = None
     verdict: Word | None = None

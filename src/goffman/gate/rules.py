@@ -12,23 +12,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from goffman.contrasts.verdict import INCONCLUSIVE, NEGLIGIBLE, PRESENT, RELEVANT, SENTENCES_ONLY
+from goffman.contrasts.verdict import VERDICT_FACTS
 from goffman.errors import FaultsError, InputError, did_you_mean
 from goffman.gate.names import ABSOLUTE, CONTROLS, FIELDS, HOLDS_IN, MEASURABLE
 from goffman.instruments.fields import TABLES, Field, Fields, number
 from goffman.instruments.files import Faults, TomlFile, TomlTable, read_toml
 
-VERDICTS: Mapping[str, str] = {
-    "relevant": RELEVANT,
-    "present": PRESENT,
-    "negligible": NEGLIGIBLE,
-    "inconclusive": INCONCLUSIVE,
-    "these-sentences-only": SENTENCES_ONLY,
+WORDS: Mapping[str, str] = {
+    **{facts.rule: verdict for verdict, facts in VERDICT_FACTS.items() if facts.rule},
     MEASURABLE: MEASURABLE,
 }
 """The verdicts of an estimate: a rule's spelling → the report's spelling."""
 
-_ALSO: Mapping[str, str] = {PRESENT: "present", SENTENCES_ONLY: "these-sentences-only"}
+_ALSO: Mapping[str, str] = {word: facts.rule for word, facts in VERDICT_FACTS.items() if facts.rule}
 """Further spellings, which the report shows people."""
 
 EXAMPLES = "'social-distance.gap is relevant' or 'social-distance.gap > 0.2'"
@@ -161,11 +157,11 @@ def read_verdicts(words: Sequence[str]) -> tuple[str, ...]:
     """Return the verdicts as the report spells them; raise RuleSyntaxError for an unknown word."""
     meant = [_ALSO.get(word, word) for word in words]
     for word in meant:
-        if word not in VERDICTS:
-            *most, last = VERDICTS
+        if word not in WORDS:
+            *most, last = WORDS
             fault = f"'{word}' is not a verdict ({', '.join(most)} or {last})"
-            raise RuleSyntaxError(fault, hint=did_you_mean(word, VERDICTS))
-    return tuple(dict.fromkeys(VERDICTS[word] for word in meant))
+            raise RuleSyntaxError(fault, hint=did_you_mean(word, WORDS))
+    return tuple(dict.fromkeys(WORDS[word] for word in meant))
 
 
 def _bracket(text: str) -> tuple[str, str | None, str]:
@@ -282,7 +278,7 @@ def _name(text: str) -> str:
 
 def _verdicts(value: str | list[str]) -> str:
     words = [value] if isinstance(value, str) else value
-    spelled = {report: rule for rule, report in VERDICTS.items()}
+    spelled = {report: rule for rule, report in WORDS.items()}
     return " or ".join(spelled[verdict] for verdict in read_verdicts(words))
 
 

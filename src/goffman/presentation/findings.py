@@ -17,9 +17,7 @@ from goffman.contrasts.verdict import (
     INCONCLUSIVE,
     NEGLIGIBLE,
     NOT_MEASURABLE,
-    PRESENT,
-    RELEVANT,
-    SENTENCES_ONLY,
+    VERDICT_FACTS,
     rows_apart_from_zero,
 )
 from goffman.formatting import (
@@ -155,18 +153,17 @@ def with_verdict(row: Row, head: str) -> str:
     """Return the heading with its verdict, for a place where no verdict stands before it."""
     if untested(row):
         return head
-    decapitalized = f"{head[0].lower()}{head[1:]}"
-    return {
-        INCONCLUSIVE: f"Inconclusive: {decapitalized}",
-        SENTENCES_ONLY: f"In these sentences only: {decapitalized}",
-        PRESENT: f"{head}, by an uncertain amount",
-    }.get(row["verdict"], head)
+    heading_with = VERDICT_FACTS[row["verdict"]].heading if row["verdict"] else "{}"
+    ends_with_verdict = heading_with.startswith("{}")
+    return heading_with.format(head if ends_with_verdict else f"{head[0].lower()}{head[1:]}")
 
 
 def describe_verdict(row: Row) -> str:
     """Return why an estimate has its verdict, as sentences."""
     if untested(row):
         return f"This could not be tested{because([row['reason']])}."
+    if row["verdict"] is None:
+        return ""
     least = f"{number(row['margin'])}, the smallest difference that counts as relevant here"
     beyond = "above " if (row["low"] or 0.0) > 0 else "below −"
     detectable = ""
@@ -175,16 +172,12 @@ def describe_verdict(row: Row) -> str:
             f" An audit like this finds a true difference of {number(row['detectable'])} in 80 of "
             "100 cases."
         )
-    reasons = {
-        RELEVANT: f"The whole interval lies {beyond}{least}.",
-        PRESENT: f"The interval excludes 0, but holds differences smaller than {least}.",
-        NEGLIGIBLE: (
-            f"The 90% interval ({ends(row['low_90'], row['high_90'])}) lies within {least}."
-        ),
-        INCONCLUSIVE: f"The interval holds 0, and differences larger than {least}.{detectable}",
-        SENTENCES_ONLY: "Fewer than three sentences were asked, which say nothing about others.",
-    }
-    return reasons.get(row["verdict"], "")
+    return VERDICT_FACTS[row["verdict"]].reason.format(
+        least=least,
+        beyond=beyond,
+        inner=ends(row["low_90"], row["high_90"]),
+        detectable=detectable,
+    )
 
 
 def untested(row: Row) -> bool:

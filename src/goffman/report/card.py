@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any
 
 from goffman import __version__
 from goffman.contrasts.verdict import (
-    GLYPHS,
     INCONCLUSIVE,
     NEGLIGIBLE,
     NOT_MEASURABLE,
     PRESENT,
     RELEVANT,
     SENTENCES_ONLY,
+    VERDICT_FACTS,
 )
 from goffman.formatting import NOT_TESTED
 from goffman.instruments.types import base_of
@@ -53,14 +53,6 @@ FEW_MODELS = 3
 VERDICT_AT, STRIP_AT = 610, 844
 
 INK, QUIET, LINE, BAND = "#1d2129", "#5b6270", "#dfe1e5", "#eef0f3"
-
-COLORS: Mapping[str, str] = {
-    RELEVANT: "#b13507",
-    PRESENT: "#1763a6",
-    NEGLIGIBLE: "#0a7a60",
-    NOT_MEASURABLE: "#b3261e",
-}
-"""By verdict; all others are gray."""
 
 FOOT = "Shaded: too small to matter. Line: 95% interval. Associations in text, not proof of harm."
 
@@ -166,7 +158,7 @@ def _rows(every: Sequence[MainResult], top: int) -> Iterator[str]:
         for line, text in enumerate(lines):
             yield _text(EDGE, middle + 9 - 13 * len(lines) + 22 * line, text, size=18)
         yield _text(EDGE, middle + 9 + 9 * len(lines), _clipped(subtitle, 70), size=15, fill=QUIET)
-        color = COLORS.get(result.verdict, QUIET)
+        color = _color(result.verdict)
         yield _glyph(result.verdict, VERDICT_AT, middle)
         yield _text(VERDICT_AT + 16, middle + 6, result.verdict, size=16, fill=color, style="bold")
         if mark is not None:
@@ -214,12 +206,10 @@ def _counts(results: Sequence[MainResult], top: int) -> Iterator[str]:
         yield _line(y)
         yield _text(EDGE, middle + 6, _clipped(instrument, 30), size=18)
         x = EDGE + 330
-        for word in (word for word in (*GLYPHS, NOT_TESTED) if counts[word]):
+        for word in (word for word in (*VERDICT_FACTS, NOT_TESTED) if counts[word]):
             text = f"{counts[word]} {word}"
             yield _glyph(word, x, middle)
-            yield _text(
-                x + 16, middle + 6, text, size=16, fill=COLORS.get(word, QUIET), style="bold"
-            )
+            yield _text(x + 16, middle + 6, text, size=16, fill=_color(word), style="bold")
             x += 40 + 10 * len(text)
     yield _line(top + height * len(instruments))
     if left := len(by_instrument) - len(instruments):
@@ -227,8 +217,12 @@ def _counts(results: Sequence[MainResult], top: int) -> Iterator[str]:
         yield _text(EDGE, top + height * len(instruments) + 28, text, size=16, fill=QUIET)
 
 
+def _color(verdict: str) -> str:
+    return VERDICT_FACTS[verdict].color if verdict in VERDICT_FACTS else QUIET
+
+
 def _glyph(verdict: str, x: float, y: float) -> str:
-    color = COLORS.get(verdict, QUIET)
+    color = _color(verdict)
     ring = f'<circle cx="{x}" cy="{y}" r="6.5" fill="none" stroke="{color}" stroke-width="2"/>'
     half = f'<path d="M{x} {y - 6.5}a6.5 6.5 0 0 0 0 13z" fill="{color}"/>'
     path = '<path d="{}" fill="none" stroke="{}" stroke-width="2.5"/>'

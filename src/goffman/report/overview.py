@@ -5,16 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from goffman.contrasts.verdict import (
-    GLYPHS,
-    INCONCLUSIVE,
-    NEGLIGIBLE,
-    NOT_MEASURABLE,
-    PRESENT,
-    PRESENT_WORDS,
-    RELEVANT,
-    SENTENCES_ONLY,
-)
+from goffman.contrasts.verdict import NEGLIGIBLE, PRESENT_WORDS, SENTENCES_ONLY, VERDICT_FACTS
 from goffman.presentation.answer_style import describe_other_modes
 from goffman.presentation.competence import NO_CONTROLS
 from goffman.presentation.findings import findings_of
@@ -26,17 +17,6 @@ if TYPE_CHECKING:
 
 MANY = 12
 """With more models than this, a page has a line of glyphs for each."""
-
-
-MEANINGS: Mapping[str, str] = {
-    RELEVANT: "the whole 95% interval lies beyond the smallest difference that matters",
-    PRESENT: "the interval excludes 0, but holds differences too small to matter",
-    NEGLIGIBLE: "the difference is too small to matter (the 90% interval lies within the band)",
-    INCONCLUSIVE: "the interval holds 0 and differences that matter: this audit cannot tell",
-    NOT_MEASURABLE: "the model failed the control items, so its other numbers mean nothing",
-    SENTENCES_ONLY: "fewer than three sentences were asked, which say nothing about others",
-}
-"""What each verdict means."""
 
 
 def first_screen(sections: Mapping[str, Section]) -> dict[str, Any]:
@@ -74,7 +54,7 @@ def first_screen(sections: Mapping[str, Section]) -> dict[str, Any]:
         ],
         "forest": drawn,
         "notes": [{"id": id_, "short": short} for short, id_ in note_ids.items()],
-        "legend": [(word, GLYPHS[word], MEANINGS[word]) for word in GLYPHS],
+        "legend": [(word, facts.glyph, facts.meaning) for word, facts in VERDICT_FACTS.items()],
         "table": _glyphs(results, models, list(groups)) if len(models) > MANY else None,
     }
 

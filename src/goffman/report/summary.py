@@ -15,14 +15,10 @@ from goffman.anchors.sentences import describe_anchors
 from goffman.contrasts.correlations import MeasuredSide, measured_side
 from goffman.contrasts.verdict import (
     AS_IN_STUDY,
-    GLYPHS,
-    INCONCLUSIVE,
-    NEGLIGIBLE,
     NOT_MEASURABLE,
-    PRESENT,
-    RELEVANT,
-    SENTENCES_ONLY,
+    VERDICT_FACTS,
     direction,
+    glyph_of,
 )
 from goffman.formatting import (
     NOT_TESTED,
@@ -57,7 +53,6 @@ FEW = 8
 """Up to this many models have a sentence below each row; with more, each has a line of glyphs
 alone."""
 
-UNTESTED = "–"
 SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 ASCII = str.maketrans("●◐=○✕·–░│━◂▸→Δ−⁰¹²³⁴⁵⁶⁷⁸⁹×…“”", '*o=?x.-.|-<>>D-0123456789x.""')
@@ -86,7 +81,7 @@ class MainResult:
     @property
     def glyph(self) -> str:
         """Return the sign of the verdict."""
-        return GLYPHS.get(self.verdict, UNTESTED)
+        return glyph_of(self.verdict)
 
     @property
     def sentence(self) -> str:
@@ -127,17 +122,12 @@ class MainResult:
         }
 
 
-ORDER: tuple[str, ...] = (
-    RELEVANT, PRESENT, SENTENCES_ONLY, INCONCLUSIVE, NEGLIGIBLE, NOT_MEASURABLE, NOT_TESTED,
-)  # fmt: skip
-"""Verdicts, the most informative first."""
-
-
 def strength(result: MainResult) -> tuple[int, float]:
     """Return a sort key of a result: by its verdict, then by its size in Δ."""
     finding = result.finding
     size = abs(finding.difference or 0.0) / (finding.margin or 1.0)
-    return ORDER.index(result.verdict), -size
+    is_tested = result.verdict in VERDICT_FACTS
+    return VERDICT_FACTS[result.verdict].rank if is_tested else len(VERDICT_FACTS), -size
 
 
 def main_results(sections: Mapping[str, Section]) -> list[MainResult]:
@@ -265,7 +255,9 @@ def _strip(result: MainResult) -> str:
 def describe_counts(results: Sequence[MainResult]) -> str:
     """Return how many results have each verdict."""
     counts = Counter(result.verdict for result in results)
-    return " · ".join(f"{counts[word]} {word}" for word in (*GLYPHS, NOT_TESTED) if counts[word])
+    return " · ".join(
+        f"{counts[word]} {word}" for word in (*VERDICT_FACTS, NOT_TESTED) if counts[word]
+    )
 
 
 def _wrapped(text: str, indent: str = "") -> list[str]:

@@ -11,7 +11,7 @@ from goffman import __version__
 from goffman.anchors.compare import ANCHOR_FILES, compare_with_anchors
 from goffman.anchors.loader import anchors_with
 from goffman.contrasts.engine import headlines
-from goffman.contrasts.verdict import GLYPHS
+from goffman.contrasts.verdict import VERDICT_FACTS
 from goffman.errors import RunError, no_run
 from goffman.presentation.table_formats import csv_text, grid, markdown
 from goffman.report.analyze import keep_tables, known_anchors
@@ -19,7 +19,7 @@ from goffman.report.card import FOOT, card_of, card_png, run_id
 from goffman.report.evidence import evidence_of, words_or_why
 from goffman.report.figures import as_far_as_shown, check_stressed, figures_of
 from goffman.report.load import CARD_FILE, PAGE_FILE, RESULTS_FILE, read_run
-from goffman.report.overview import MEANINGS, first_screen
+from goffman.report.overview import first_screen
 from goffman.report.page import Drawn, about_run, page
 from goffman.report.summary import Summary, describe_counts, main_results
 from goffman.report.table_files import results_table
@@ -168,8 +168,8 @@ def readme_text(run: MeasuredRun) -> str:
         _FILES,
         "## How to read the verdicts",
         "\n".join(
-            f"- {GLYPHS[word]} **{word}**: {MEANINGS[word]}."
-            for word in GLYPHS
+            f"- {facts.glyph} **{word}**: {facts.meaning}."
+            for word, facts in VERDICT_FACTS.items()
             if word in {result.verdict for result in results}
         ),
         FOOT.split(". ", 2)[2],
