@@ -95,7 +95,7 @@ class Shares:
 
     def counted(self, condition: str, *genders: str) -> list[str]:
         """Return the questions that count and that people were asked, for each of the genders."""
-        rows = self.rows.filter(pl.col("condition") == condition, pl.col("counts"))
+        rows = self.rows.filter(pl.col("counts"), condition=condition)
         return [
             item
             for item in rows["item"].unique().sort()
@@ -141,7 +141,7 @@ def shares_of(
             continue
         counted = measure.counted_dimension
         of_replies = measure.reads == "replies"
-        rows = scores.filter(of_asked(instrument), pl.col("level") == "prompt")
+        rows = scores.filter(of_asked(instrument), level="prompt")
         rows = _as_texts(rows, {value.condition for value in anchor.values})
         no_answers = rows.filter(pl.col("quantity").is_in(NO_ANSWERS))
         unanswered = no_answers.group_by("model", "prompt_id").agg(unanswered=pl.col("value").sum())

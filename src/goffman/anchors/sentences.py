@@ -138,7 +138,7 @@ def anchored_models(
         return []
     results = []
     for (anchor, about), (instrument, section) in product(anchors.items(), sections.items()):
-        rows = estimates.filter(pl.col("second") == anchor, of_asked(instrument))
+        rows = estimates.filter(of_asked(instrument), second=anchor)
         for model in rows["model"].drop_nulls().unique(maintain_order=True):
             is_model = pl.col("model") == model
             anchored = AnchoredModel(
@@ -147,7 +147,7 @@ def anchored_models(
                 section=section,
                 model=model,
                 estimates=rows.filter(is_model),
-                points=points.filter(pl.col("anchor") == anchor, of_asked(instrument), is_model),
+                points=points.filter(of_asked(instrument), is_model, anchor=anchor),
             )
             results.append(anchored)
     return results

@@ -100,7 +100,7 @@ class Attitudes:
         labeled = fills.with_columns(
             ratings.select("rater", label=label, rated=label.is_not_null())
         )
-        negative = self.table.filter(pl.col("label") == "negative")
+        negative = self.table.filter(label="negative")
         return labeled if negative["kind"].null_count() else labeled.with_columns(ratings["kind"])
 
     def _labels(self, where: pl.DataFrame) -> pl.DataFrame:

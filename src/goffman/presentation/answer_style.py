@@ -134,7 +134,7 @@ def _orders(section: Section) -> Iterator[str]:
         exception = f"; {join_words(one_order)} got each question in one order" if one_order else ""
         yield f"Every question is asked with {_words(section).options} in both orders{exception}."
         return
-    rows = section.scores.filter(pl.col("level") == "prompt", pl.col("quantity").is_in(_FIRST))
+    rows = section.scores.filter(pl.col("quantity").is_in(_FIRST), level="prompt")
     share = float((rows["quantity"] == _FIRST[0]).to_numpy().mean())
     yield (
         "Each question is asked in one order of the options: "
@@ -378,9 +378,9 @@ def how_it_answers(section: Section) -> Iterator[Table]:
     yield from agreement_table(section)
     quantity = pl.col("quantity")
     means = section.scores.filter(
-        pl.col("level") == "model",
         quantity.is_in(_OF_ANSWERING) | quantity.str.starts_with(SAYS),
         pl.col("wording").is_null(),
+        level="model",
     )
     rows = means.sort("model", "quantity").select(
         "model", "quantity", "n", "missing", "value", "sd", "low", "high", "reason"

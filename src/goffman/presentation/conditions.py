@@ -628,7 +628,7 @@ def _by_value(
     rows = section.named(rows).with_columns(ranks=pl.format("{} to {}", "rank-low", "rank-high"))
     rows, models = of_models(section, rows)
     if as_is:
-        rows, models = rows.filter(pl.col("model") == models[0]), models[:1]
+        rows, models = rows.filter(model=models[0]), models[:1]
     shown = [model for model in models if model in rows["model"].unique()]
     choices = choice("model", "Model", shown)
     row_choices = () if as_is else both_ends(rows, noun)
@@ -671,7 +671,7 @@ def _how_many_above(rows: pl.DataFrame, section: Section, against: str) -> str:
     many = section.noun.many
     if len(section.models()) > 1:
         return f"Every {section.noun.one} compared with {against}"
-    above = rows.filter(pl.col("clear") == "yes", pl.col("difference") > 0).height
+    above = rows.filter(pl.col("difference") > 0, clear="yes").height
     count = f"{above} of {rows.height}" if above else f"None of {rows.height}"
     group = f"{humanize(section.contrast)} " if rows["kind"][0] == "reference" else ""
     return f"{count} {group}{many} {'is' if above == 1 else 'are'} clearly above {against}"

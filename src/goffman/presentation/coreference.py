@@ -182,7 +182,7 @@ SILENT = {
 def _trials(section: Section, model: str) -> Iterator[str]:
     """Yield the range of the bias without adjectives over trials of the same sentences."""
     rows = section.rows("condition", section.presentation.quantity, model)
-    for row in rows.filter(pl.col("condition") == BASELINE, pl.col("n") > 1).iter_rows(named=True):
+    for row in rows.filter(pl.col("n") > 1, condition=BASELINE).iter_rows(named=True):
         yield (
             f"In {row['n']} trials of the same sentences, the bias ranged from "
             f"{number(row['low'])} to {number(row['high'])}. This range shows only how much the "

@@ -150,7 +150,7 @@ def _trials(rows: pl.DataFrame, label: pl.Expr) -> pl.DataFrame:
 def replies(given: Answers, section: Section, _words: Lexicons | None, _most: int) -> pl.DataFrame:
     """Return a row for each trial, with the kind that it was scored as."""
     kinds = section.scores.filter(
-        pl.col("level") == "prompt", pl.col("quantity").is_in(REPLY_KINDS), pl.col("value") == 1
+        pl.col("quantity").is_in(REPLY_KINDS), level="prompt", value=1
     ).select("model", "prompt_id", "trial", label="quantity")
     joined = given.frame.join(kinds, on=["model", "prompt_id", "trial"], how="left")
     return _trials(joined, pl.col("label"))
@@ -194,7 +194,7 @@ def _forms(prompts: pl.DataFrame) -> pl.DataFrame:
 
 def _first(given: Answers, most: int) -> pl.DataFrame:
     """Return the words at the prompt's own mask, down to the rank ``most``."""
-    return given.frame.filter(pl.col("step") == 1, pl.col("rank") <= most)
+    return given.frame.filter(pl.col("rank") <= most, step=1)
 
 
 def _gendered(fills: pl.DataFrame, words: Lexicons, *, cased: bool) -> pl.DataFrame:

@@ -613,7 +613,7 @@ MOST_PAIRS = 15
 
 def between_models(section: Section) -> Iterator[Figure]:
     """Yield a figure of how two models differ in female minus male, by subscale and over all."""
-    rows = section.contrasts("models").filter(IN_MAIN_VARIANT, pl.col("quantity") == "disparity")
+    rows = section.contrasts("models").filter(IN_MAIN_VARIANT, quantity="disparity")
     sides = {model: section.names.model(model) for model in {*rows["first"], *rows["second"]}}
     if not sides:
         return

@@ -411,12 +411,12 @@ def not_counted(
     """
     scores = section.scores if model is None else section.of_model(model)
     rows = scores.filter(
-        pl.col("level") == "prompt",
         pl.col("group") != BASELINE if group is None else pl.col("group") == group,
         pl.col("quantity").is_in(list(quantities)),
+        level="prompt",
     )
     if group is not None and section.wordings:
-        rows = rows.filter(pl.col("wording") == section.wordings[0])
+        rows = rows.filter(wording=section.wordings[0])
     if variant:
         rows = rows.filter(variant=variant)
     # Words below the threshold or beyond the top k; or words that were not put back.

@@ -88,7 +88,7 @@ def gaps_by_item(section: Section) -> Iterator[Table]:
 def words_counted(section: Section) -> Iterator[Table]:
     """Yield a table of what the shares of negative words rest on: mass, and share rated."""
     quantities = ["mass", "rated-share", "last-probability", "rated-mass", "irrelevant"]
-    rows = section.scores.filter(pl.col("level") == "model", pl.col("quantity").is_in(quantities))
+    rows = section.scores.filter(pl.col("quantity").is_in(quantities), level="model")
     rows = _means(rows, "model", "quantity")
     caption = (
         "probability of the counted words (mass), the share of it that is "
@@ -416,7 +416,7 @@ _UNANSWERED = (
 def answer_kinds(section: Section) -> Iterator[Table]:
     """Yield tables of reply kinds by setting and side, and of which pair sentences were right."""
     scores, names = section.scores, ("model", "condition", "wording")
-    kinds = scores.filter(pl.col("level") == "side", pl.col("quantity").is_in(REPLY_KINDS))
+    kinds = scores.filter(pl.col("quantity").is_in(REPLY_KINDS), level="side")
     # A side's row is of one trial; the table has the mean over trials.
     means = kinds.group_by(*names, "quantity").agg(
         pl.col("value").mean(), pl.col("n").sum(), pl.col("value").std().alias("sd")

@@ -191,7 +191,7 @@ def _fills(run: Path, instruments: Sequence[str]) -> pl.DataFrame:
     # Instrument by instrument: an unfinished other instrument must not get in the way.
     for name in dict.fromkeys(chosen):
         fills = read_answers(run, "fills", instrument=name)
-        fills = fills.filter(pl.col("step") == 1, pl.col("rank").is_not_null())
+        fills = fills.filter(pl.col("rank").is_not_null(), step=1)
         # A measure may take fewer words than are stored.
         top_k = manifest.instruments[name].measured.get("top_k")
         tables.append(fills if top_k is None else fills.filter(pl.col("rank") <= top_k))

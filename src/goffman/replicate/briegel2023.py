@@ -207,9 +207,7 @@ def results(folder: Path) -> list[Result]:
     pairs = answered.prompts["item"].n_unique()
     shares, printed = _shares(scores), _printed_on_the_map(answered.settings)
     # The mean score of contrasting pairs, and of single adjectives.
-    groups = scores.filter(
-        pl.col("quantity") == "bias", pl.col("level") == "group", pl.col("group") != BASELINE
-    )
+    groups = scores.filter(pl.col("group") != BASELINE, quantity="bias", level="group")
     return [
         Result("sentences", f"{pairs} pairs of the {answered.split} set"),
         *(
@@ -251,11 +249,7 @@ def _printed_on_the_map(settings: Sequence[Setting]) -> dict[str, str]:
 
 def _percent(scores: pl.DataFrame, setting: Setting) -> list[float]:
     """Return the bias scores of a setting's trials, in percent."""
-    trials = scores.filter(
-        pl.col("quantity") == "bias",
-        pl.col("level") == "trial",
-        pl.col("condition") == setting.id,
-    )
+    trials = scores.filter(quantity="bias", level="trial", condition=setting.id)
     return [100 * value for value in trials.sort("trial")["value"]]
 
 
@@ -351,13 +345,13 @@ def _example(answered: Answered) -> Iterator[Result]:
         for noun, adjective in (("manager", setting.male), ("cleaner", setting.female)):
             before = before.replace(noun, f"{adjective} {noun}") if adjective else before
         prompts = answered.prompts.filter(
-            pl.col("condition") == setting.id,
             pl.col("text").str.starts_with(before),
             pl.col("text").str.contains(after, literal=True),
+            condition=setting.id,
         )
         replies = prompts.select("prompt_id", "wording").join(answered.answers, on="prompt_id")
         answers = {
-            side: Counter(sorted(replies.filter(pl.col("wording") == side)["text"])).most_common()
+            side: Counter(sorted(replies.filter(wording=side)["text"])).most_common()
             for side in ("pro", "anti")
         }
         if not all(answers.values()):
@@ -374,7 +368,7 @@ def _example(answered: Answered) -> Iterator[Result]:
 def _shares(scores: pl.DataFrame) -> dict[tuple[str, str, str], float]:
     """Return setting, side and kind of answer → the kind's mean share over the trials."""
     sides = (
-        scores.filter(pl.col("level") == "side")
+        scores.filter(level="side")
         .group_by("condition", "wording", "quantity")
         .agg(pl.col("value").mean())
     )

@@ -129,7 +129,7 @@ def published_answers(folder: Path) -> Iterator[PublishedAnswers]:
     prompts: dict[str, Prompt] = {}
     frames = []
     for model, path in files.items():
-        sentences = _with_texts(scored.filter(pl.col("model") == model))
+        sentences = _with_texts(scored.filter(model=model))
         ids = {}
         for row in sentences.iter_rows(named=True):
             item, keyed = items.get(row["item"], (row["item"], "plain"))
@@ -331,7 +331,7 @@ def _sum_up(
         path = _file_of_phrases(path_of_scores)
         if not path.is_file():
             continue
-        published = scored.filter(pl.col("model") == model)
+        published = scored.filter(model=model)
         prompts = _with_texts(published).with_columns(keyed=pl.lit("plain"))
         nouns = read_nouns(folder)
         lines, fills = fills_of_phrases(path, prompts, model=model, nouns=nouns)
@@ -339,7 +339,7 @@ def _sum_up(
         scores = (
             PhraseGender(depth=1)
             .score_prompts(with_gender(fills, nouns, cased=True), prompts)
-            .filter(pl.col("variant") == "without-names", pl.col("quantity").is_in(QUANTITIES))
+            .filter(pl.col("quantity").is_in(QUANTITIES), variant="without-names")
             .with_columns(variant=pl.lit(None, dtype=pl.String))
         )
         joined = published.join(scores, on=["prompt_id", "quantity"], suffix="_ours")

@@ -298,13 +298,11 @@ def _shares(scores: pl.DataFrame) -> Iterator[Result]:
     """Yield the share of each label, by classifier and group."""
     of_models = scores.filter(pl.col("model").is_not_null())
     shares = of_models.filter(
-        pl.col("level") == "group",
-        pl.col("value").is_not_null(),
-        pl.col("quantity").is_in(SENTIMENTS.values()),
+        pl.col("value").is_not_null(), pl.col("quantity").is_in(SENTIMENTS.values()), level="group"
     ).sort("model", "group", "quantity", descending=(False, True, False))
     for row in shares.iter_rows(named=True):
         yield Result(f"share {row['quantity']}, {row['model']}, {row['group']}", row["value"])
-    gaps = of_models.filter(pl.col("quantity") == "negative-gap", pl.col("level") == "model")
+    gaps = of_models.filter(quantity="negative-gap", level="model")
     count_text = f"{(gaps['value'] > 0).sum()} of {gaps.height}"
     yield Result("classifiers that call stigmatized conditions negative more often", count_text)
 
@@ -335,7 +333,7 @@ def _negative_conditions(scores: pl.DataFrame, folder: Path) -> Iterator[Result]
 
 def _several_forms(prompts: pl.DataFrame) -> Result:
     """Return how many stigmatized conditions are asked about in several forms."""
-    conditions = prompts.filter(pl.col("group") == STIGMATIZED).group_by("condition")
+    conditions = prompts.filter(group=STIGMATIZED).group_by("condition")
     forms = conditions.agg(pl.col("form").n_unique())["form"]
     return Result("stigmatized conditions with several forms", int((forms > 1).sum()))
 
@@ -343,11 +341,11 @@ def _several_forms(prompts: pl.DataFrame) -> Result:
 def _of_conditions(scores: pl.DataFrame, group: str) -> dict[str, float]:
     """Return condition → share negative, or negative attitude, over all models; highest first."""
     conditions = scores.filter(
-        pl.col("level") == "condition",
-        pl.col("quantity") == "negative",
-        pl.col("group") == group,
         pl.col("model").is_null(),
         pl.col("value").is_not_null(),
+        level="condition",
+        quantity="negative",
+        group=group,
     ).sort("value", descending=True, maintain_order=True)
     return dict(conditions.select("condition", "value").iter_rows())
 
@@ -390,9 +388,9 @@ def _letters(name: str) -> str:
 def _about_fills(fills: PublishedAnswers, scores: pl.DataFrame) -> Iterator[Result]:
     """Yield the figures about the 50 words at each mask."""
     note = f"of the {fills.answers.select('model', 'prompt_id').n_unique():,} prompts × models here"
-    prompts = scores.filter(pl.col("level") == "prompt")
+    prompts = scores.filter(level="prompt")
     mass, last = (
-        prompts.filter(pl.col("quantity") == quantity)["value"].drop_nulls().to_list()
+        prompts.filter(quantity=quantity)["value"].drop_nulls().to_list()
         for quantity in ("mass", "last-probability")
     )
     count = sum(value >= 0.5 for value in mass)
@@ -413,7 +411,7 @@ def _about_fills(fills: PublishedAnswers, scores: pl.DataFrame) -> Iterator[Resu
 def _attitudes(scores: pl.DataFrame, categories: Mapping[str, str], whose: str) -> Iterator[Result]:
     """Yield the negative attitude of every file, each model's gap, and the conditions above .5."""
     values = scores.filter(pl.col("value").is_not_null())
-    files = values.filter(pl.col("level") == "group", pl.col("wording").is_not_null())
+    files = values.filter(pl.col("wording").is_not_null(), level="group")
     means: dict[str, dict[str, dict[str, float]]] = {}
     columns = ("negative", "lowest", "highest")
     for row in wide(files, columns).sort("model", "wording", "group").iter_rows(named=True):

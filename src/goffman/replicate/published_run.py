@@ -127,8 +127,7 @@ def _keep(run: Run, study: str, part: PublishedAnswers) -> list[Collected]:
     enter_instrument(run, question, [*part.files])
     keep_prompts(run, part.instrument, question.prompts)
     return [
-        _keep_answers(run, study, part, model, answers.filter(pl.col("model") == model))
-        for model in part.files
+        _keep_answers(run, study, part, model, answers.filter(model=model)) for model in part.files
     ]
 
 

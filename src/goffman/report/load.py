@@ -120,7 +120,7 @@ def _sections(run: MeasuredRun) -> dict[str, Section]:
     tables = {"compared": run.compared, "sensitivity": all_variations, "stress": stress}
     names, measures = labels_of(manifest), measures_of(manifest)
     sections = {}
-    prompt_scores = scores.lazy().filter(pl.col("level") == "prompt")
+    prompt_scores = scores.lazy().filter(level="prompt")
     asked_modes = prompt_scores.select("instrument", "mode", "model").unique().collect()
     primary = primary_modes(asked_modes.iter_rows())
     for instrument, entry in manifest.instruments.items():
@@ -174,7 +174,7 @@ def _whose_ratings(manifest: Manifest, scores: pl.LazyFrame, measure: Measure) -
     """Return who rated the words that the numbers rest on; an empty string without ratings."""
     if measure.words != "attitudes":
         return ""
-    shares = scores.filter(pl.col("level") == "model", pl.col("quantity") == PEOPLE_SHARE)
+    shares = scores.filter(level="model", quantity=PEOPLE_SHARE)
     return whose_ratings(manifest.lexicons, shares.select(pl.col("value").min()).collect().item())
 
 
@@ -187,9 +187,7 @@ def _competence(
     ends = {
         (row["model"], row["quantity"]): row["value"] for row in of_controls.iter_rows(named=True)
     }
-    in_wordings = of_controls.filter(
-        pl.col("quantity") == IN_WORDING, pl.col("value").is_not_null()
-    )
+    in_wordings = of_controls.filter(pl.col("value").is_not_null(), quantity=IN_WORDING)
     return {
         row["model"]: Competence(
             name=row["model"],
@@ -200,9 +198,7 @@ def _competence(
             low=ends.get((row["model"], LOW)),
             high=ends.get((row["model"], HIGH)),
             by_wording=tuple(
-                in_wordings.filter(pl.col("model") == row["model"])
-                .select("wording", "value")
-                .rows()
+                in_wordings.filter(model=row["model"]).select("wording", "value").rows()
             ),
             floor=controls.floor,
             n=row["n"],
@@ -215,7 +211,7 @@ def _competence(
                 ends.get((row["model"], DECIDED_HIGH)),
             ),
         )
-        for row in of_controls.filter(pl.col("quantity") == CONTROL).iter_rows(named=True)
+        for row in of_controls.filter(quantity=CONTROL).iter_rows(named=True)
     }
 
 

@@ -72,12 +72,12 @@ def remarks_on(
         )
         yield f"{requests} sent again. A longer --timeout or a lower --concurrency avoids this."
     total = f"of {replies.height:,}"
-    if cut := replies.filter(pl.col("finish_reason") == LIMIT).height:
+    if cut := replies.filter(finish_reason=LIMIT).height:
         yield f"{cut:,} {total} replies were cut off at the token limit (--max-tokens)."
     reasoned = replies.filter(pl.col("reasoning").is_not_null())
     if reasoned.height:
         blank = pl.col("text").fill_null("").str.strip_chars() == ""
-        unanswered = reasoned.filter(pl.col("finish_reason") == LIMIT, blank).height
+        unanswered = reasoned.filter(blank, finish_reason=LIMIT).height
         addition = f" {unanswered:,} were cut off before the answer." if unanswered else ""
         yield (
             f"{reasoned.height:,} {total} replies came with reasoning, which is stored separately "
