@@ -1,7 +1,8 @@
-"""Languages: prompts may be in any, and what reads the answers must be in the same.
+"""Languages: prompts may be in any, and answers must be read with words of the same language.
 
 goffman's own ratings, gender words and rules for replies are English. An instrument states its
-language in instrument.toml; a user who asks in another one brings these files, too.
+language in instrument.toml; a user who asks in another one gives ratings, gender words or a parser
+for it.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ SHIPPED: dict[Meaning, tuple[str, str]] = {
     "gender": ("--gender-words", "goffman's gender words are"),
     "parser": ("--parser", "goffman's rules for reading replies are"),
 }
-"""What reads answers → the option that replaces it, and the subject of a sentence about it."""
+"""A lexicon or the parser → the option that replaces it, and the subject of a sentence on it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,13 +62,13 @@ class LexiconUse:
 
     @property
     def language_name(self) -> str:
-        """Return the language as messages call it."""
+        """Return the language with its tag, such as "German (de)"; an unknown one as its tag."""
         name = NAMES.get(primary_language(self.language))
         return f"{name} ({self.language})" if name else f"'{self.language}'"
 
 
 def lexicon_uses(questions: Iterable[Question], manifest: Manifest | None) -> Iterator[LexiconUse]:
-    """Yield how the answers of all questions asked now, and of all in a run, are read."""
+    """Yield which lexicon reads each instrument's answers: those asked now, then those of a run."""
     for question in questions:
         instrument = question.instrument
         words = question.measure.words if question.measure else None
@@ -80,9 +81,10 @@ def lexicon_uses(questions: Iterable[Question], manifest: Manifest | None) -> It
 
 
 def check_languages(uses: Iterable[LexiconUse], measuring: MeasureOptions) -> bool:
-    """Return whether the shipped ratings count; raise InputError for words of another language.
+    """Return whether the shipped ratings may be used, as they may if all rated answers are English.
 
-    The ratings do not count for another language, whose words may look like English ones.
+    Raise InputError if answers in another language would be read with English words or rules, or
+    if one user's file would have to read two languages.
     """
     is_given: dict[Meaning, bool] = {
         "attitudes": bool(measuring.ratings)

@@ -1,4 +1,4 @@
-"""Scoring of a run's answers: each instrument by its measure, with lexicons for the words."""
+"""Scoring of a run's answers: each instrument's measure turns them into scores with lexicons."""
 
 from __future__ import annotations
 
@@ -36,7 +36,11 @@ def load_words(
     parser: str = DEFAULT_PARSER,
     shipped: bool = True,
 ) -> Lexicons:
-    """Return goffman's lexicons, ratings only if ``shipped``, and the user's files over them."""
+    """Return goffman's lexicons with the user's ratings added and the user's gender words instead.
+
+    ``shipped``: whether goffman's own ratings are among them. Raise InputError or LexiconError if
+    there is no such parser, or if a file is faulty.
+    """
     parser_named(parser)
     return Lexicons(
         parser=parser,
@@ -47,7 +51,7 @@ def load_words(
 
 
 def parser_of(manifest: Manifest | None) -> str:
-    """Return the parser that the run was read with, which it keeps, or else that of new runs."""
+    """Return the name of the parser that read the run, or of the default one if none has yet."""
     entries = manifest.lexicons if manifest else LexiconEntries()
     return entries.parser or DEFAULT_PARSER
 
@@ -72,7 +76,7 @@ def words_of(manifest: Manifest) -> Lexicons:
 
 
 def measures_of(manifest: Manifest) -> dict[str, Measure]:
-    """Return, by instrument, the measure of its answers, if it names any."""
+    """Return the measures by instrument, without the instruments that name no measure."""
     measures = {
         instrument: measure_from(entry.measured)
         for instrument, entry in sorted(manifest.instruments.items())
@@ -83,7 +87,10 @@ def measures_of(manifest: Manifest) -> dict[str, Measure]:
 def score(
     run: Path, manifest: Manifest, words: Lexicons, *, note: Callable[[str], None] = lambda _: None
 ) -> pl.DataFrame:
-    """Return SCORES of all complete answers, controls apart; tell ``note`` what has no scores."""
+    """Return SCORES of all complete answers; those of control items are rows of a level of theirs.
+
+    ``note`` is called with a sentence for each instrument that has no scores.
+    """
     prompts, controls = read_prompts(run, manifest), read_controls(run, manifest)
     tables = [pl.DataFrame(schema=schema(SCORES))]
     measures = measures_of(manifest)
@@ -124,7 +131,7 @@ def score(
                 tables.append(log_likelihoods(scored_phrases, main_prompts, measure=measure.name))
     names = {instrument: measure.name for instrument, measure in measures.items()}
     tables.append(agreement_scores(prepared, prompts, names))
-    # What is looked through many times is put together once.
+    # The table is filtered many times, which is faster in one piece.
     return pl.concat(tables, rechunk=True)
 
 
@@ -135,7 +142,7 @@ prompts, only the answers themselves take more memory."""
 
 def _parts(measure: Measure, prompts: pl.DataFrame) -> Iterator[pl.DataFrame]:
     """Yield the prompts in parts that can be scored separately, in the order of their scores."""
-    # A model that completes is judged by all its completions.
+    # Whether a model's completions can be measured depends on all of them together.
     has_prefills = "prefill" in prompts.columns and prompts["prefill"].count()
     if prompts.height <= TOGETHER or has_prefills or not measure.separable:
         yield prompts
@@ -146,7 +153,7 @@ def _parts(measure: Measure, prompts: pl.DataFrame) -> Iterator[pl.DataFrame]:
 def prompts_scored(
     run: Path, manifest: Manifest, words: Lexicons, instrument: str, measure: Measure, *, model: str
 ) -> pl.DataFrame:
-    """Return SCORES of the level prompt for one model's answers, by another measure."""
+    """Return SCORES of the level prompt for one model's answers, scored by ``measure``."""
     prompts, answers, cased = answers_of(run, manifest, instrument, measure, model=model)
     if not answers.height:
         return pl.DataFrame(schema=schema(SCORES))
@@ -156,10 +163,7 @@ def prompts_scored(
 
 
 def identity_scores(run: Path, words: Lexicons) -> tuple[pl.DataFrame, dict[str, list[str]]]:
-    """Return IDENTITY_SCORES, and by instrument the identities asked about, the reference first.
-
-    No main result rests on any of these prompts.
-    """
+    """Return IDENTITY_SCORES, and by instrument the identities asked about, the reference first."""
     folder = run / IDENTITIES
     manifest = read_manifest(folder) or Manifest()
     tables = [pl.DataFrame(schema=schema(IDENTITY_SCORES))]
@@ -198,9 +202,10 @@ def answers_of(
 def _asked_of(
     model: str, measure: Measure, prompts: pl.DataFrame, answers: pl.DataFrame
 ) -> pl.DataFrame:
-    """Return the prompts that a model was asked: all, unless probabilities came with its replies.
+    """Return the prompts that a model was asked.
 
-    In text, a server may be asked only one order of the options: the other order is not a gap.
+    These are all, but for a server that gives probabilities: it may have been asked in only one
+    order of the options, and the other order is then no missing answer.
     """
     if not (behind_server(model) and measure.reads == "choices"):
         return prompts
@@ -208,8 +213,8 @@ def _asked_of(
 
 
 def unmeasurable(scores: pl.DataFrame, manifest: Manifest) -> dict[str, frozenset[str]]:
-    """Return, by instrument, the models that fail its controls, whose numbers do not count."""
-    # Scores have a column "high" of their own, which is not the interval's end.
+    """Return, by instrument, the models that fail its control items: their numbers do not count."""
+    # SCORES has a column "high" for another interval, so this end is called "end".
     ids, is_control = ["model", "instrument", "mode"], pl.col("level") == CONTROL
     by_quantity = {
         quantity: scores.filter(is_control, quantity=quantity).select(*ids, "value")

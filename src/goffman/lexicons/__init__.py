@@ -1,1 +1,1 @@
-"""WHAT THE WORDS MEAN: attitudes and genders of words."""
+"""Lexicons: which attitude a word expresses, and which gender it names."""

@@ -34,7 +34,7 @@ KINDS = ("rejection", "difficulty", "improbability")
 """What a negative word says against a situation."""
 
 OF_KINDS = ("kind", "kind_1", "kind_2")
-"""Columns with the kind of a negative word: as settled, and by either pass."""
+"""Columns with the kind of a negative word: as settled, and by each of two passes of rating."""
 
 SHIPPED = Path(__file__).parent / "data" / "attitudes.csv"
 

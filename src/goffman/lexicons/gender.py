@@ -44,7 +44,7 @@ class GenderWord:
     count: int | None = None
     """How many people have the name, where that is known."""
     percent: float | None = None
-    """The percentage of them who are of the group, 0 to 100; None: not a matter of shares."""
+    """The percentage of them who are of the group, 0 to 100; None: unknown, or no name."""
     common_word: bool = False
     """Whether the name is also an ordinary word, a place, a people or a month."""
 
@@ -93,10 +93,10 @@ class GenderLexicon:
         return hashlib.sha256(content.encode()).hexdigest()
 
     def finder(self, *, cased: bool) -> Callable[[str], GenderWord | None]:
-        """Return a function from a word as a model fills it to its entry, or None if unlisted.
+        """Return a function that looks up a model's word and returns its entry, or None.
 
-        It also finds a name that is left out only because it is a common word: ``counts`` tells it
-        apart.
+        A name that is also a common word, such as Grace, has an entry even if such names do not
+        count; ``counts`` says whether they do. ``cased``: whether the model's words have case.
         """
         words: dict[str, GenderWord] = {}
         names: dict[str, GenderWord] = {}
@@ -138,7 +138,7 @@ def load_gender(
 
 @cache
 def _shipped_words() -> tuple[GenderWord, ...]:
-    """Return the shipped words, read once: all audits of a process share them."""
+    """Return the shipped words, which are read once for all audits of a process."""
     return _words_of(str(_DATA), [_DATA / "gender-words.csv", _DATA / "first-names.csv"])
 
 
@@ -152,11 +152,11 @@ def _words_of(name: str, paths: Sequence[Path]) -> tuple[GenderWord, ...]:
 
 
 def with_gender(fills: pl.DataFrame, lexicon: GenderLexicon, *, cased: bool) -> pl.DataFrame:
-    """Return a model's fills with the columns GENDER of each ``word``; rows and order as given.
+    """Return a model's fills, in the same order, with the columns GENDER for each ``word``.
 
-    ``cased``: whether the model has case (``has_case`` of models/tokenizer.py). A result without
-    names leaves out the rows whose ``gender_kind`` is name. An unlisted word has no
-    ``gender_group``; a word for a person of any gender has the group neutral.
+    ``cased``: whether the model's words have case. A result without names leaves out the rows
+    whose ``gender_kind`` is name. An unlisted word has no ``gender_group``; a word for a person of
+    any gender has the group neutral.
     """
     import polars as pl
 

@@ -35,7 +35,7 @@ class Lexicons:
 
     @property
     def files(self) -> LexiconEntries:
-        """Return the files and the parser as they stand in a manifest."""
+        """Return the entry of a manifest: the files of the lexicons, and the parser's name."""
         words, digest = len(self.gender.words), self.gender.digest
         return LexiconEntries(
             attitudes=self.attitudes.sources,
@@ -53,10 +53,10 @@ class LexiconVariant:
     """How lexicons and parser differ from those that a run was measured with."""
 
     rater: str = ""
-    """The column of single ratings that counts where a file has it: rating_1 …; empty: the label
-    that was settled on."""
+    """The column of one rater's labels, such as rating_1, that counts where a file has it; empty:
+    the settled labels count."""
     sources: tuple[str, ...] = ()
-    """The names of BUILT_IN whose ratings alone count; empty: all that counted."""
+    """The names in BUILT_IN of the only ratings that count; empty: the same ratings as before."""
     neutral: bool = True
     """Whether neutral words count; else they are irrelevant."""
     parser: str = ""
@@ -69,7 +69,7 @@ class LexiconVariant:
     """The seed of the draw of wrong labels."""
 
     def of(self, words: Lexicons) -> Lexicons:
-        """Return the lexicons, changed in this way."""
+        """Return the lexicons with the changes of this variant."""
         return replace(
             words,
             attitudes=self._attitudes(words.attitudes),
@@ -77,17 +77,17 @@ class LexiconVariant:
             parser=self.parser or words.parser,
         )
 
-    def _attitudes(self, given: Attitudes) -> Attitudes:
+    def _attitudes(self, attitudes: Attitudes) -> Attitudes:
         import polars as pl
 
         if self.rater or self.sources:
-            files = self.sources or [source.file for source in given.sources]
-            given = load_attitudes([*map(Path, files)], shipped=False, by=self.rater or "label")
-        table, label = given.table, pl.col("label")
+            files = self.sources or [source.file for source in attitudes.sources]
+            attitudes = load_attitudes([*map(Path, files)], shipped=False, by=self.rater or "label")
+        table, label = attitudes.table, pl.col("label")
         if not self.neutral:
             table = table.with_columns(label=label.replace({"neutral": "irrelevant"}))
         if self.without:
-            # Irrelevant everywhere.
+            # The word becomes irrelevant in every item and wording.
             word = fold(self.without)
             row = {"word": word, "item": "", "wording": "", "label": "irrelevant", "place": 0}
             row |= {"rater": USER}
@@ -95,10 +95,10 @@ class LexiconVariant:
             table = pl.concat([table.filter(pl.col("word") != word), row_table])
         if self.wrong:
             table = _wrong(table, self.wrong, np.random.default_rng(self.seed))
-        return replace(given, table=table)
+        return replace(attitudes, table=table)
 
-    def _gender(self, given: GenderLexicon) -> GenderLexicon:
-        words = given.words
+    def _gender(self, lexicon: GenderLexicon) -> GenderLexicon:
+        words = lexicon.words
         if self.without:
             words = tuple(entry for entry in words if fold(entry.word) != fold(self.without))
         if self.wrong:
@@ -107,29 +107,29 @@ class LexiconVariant:
                 replace(entry, group=OPPOSITE.get(entry.group, entry.group)) if is_wrong else entry
                 for entry, is_wrong in zip(words, drawn.tolist(), strict=True)
             )
-        return given if words is given.words else replace(given, words=words)
+        return lexicon if words is lexicon.words else replace(lexicon, words=words)
 
 
 def single_raters(attitudes: Attitudes) -> Iterator[str]:
-    """Yield, in order, the columns of single ratings that any of the files has."""
+    """Yield the names of all columns with a single rater's labels in the files, sorted."""
     paths = [BUILT_IN.get(source.file, Path(source.file)) for source in attitudes.sources]
     yield from sorted({name for path in paths for name in raters_of(path)})
 
 
 def has_others(attitudes: Attitudes) -> bool:
-    """Return whether a user's ratings stand over those that come with goffman."""
+    """Return whether a user's ratings are used together with some that come with goffman."""
     files = {source.file for source in attitudes.sources}
     return not files.isdisjoint(BUILT_IN) and not files <= BUILT_IN.keys()
 
 
 def _wrong(table: pl.DataFrame, rate: float, rng: np.random.Generator) -> pl.DataFrame:
-    """Return the ratings, each with one of the other labels at the chance ``rate``."""
+    """Return the ratings with wrong labels: each row gets one with the probability ``rate``."""
     import polars as pl
 
     table = table.sort("word", "item", "wording")
     places = {label: place for place, label in enumerate(ATTITUDES)}
     labels = np.array([places[label] for label in table["label"]])
-    # One to three labels further on: any other one, and never the same.
+    # Moving on by one to three of the four labels gives each of the others, never the same.
     moved = (labels + rng.integers(1, len(ATTITUDES), len(labels))) % len(ATTITUDES)
     chosen = np.where(rng.random(len(labels)) < rate, moved, labels)
     return table.with_columns(label=pl.Series([ATTITUDES[place] for place in chosen.tolist()]))

@@ -1,1 +1,1 @@
-"""Readers of replies."""
+"""Parsers, which say what a reply answers."""

@@ -13,7 +13,7 @@ from typing import TypeAlias
 Words: TypeAlias = tuple[str, ...]
 
 VARIANTS = {"laborer": "labourer", "counselor": "counsellor", "salesperson": "salespeople"}
-"""The British spelling, and a plural of its own kind."""
+"""The last word of an occupation → another form of it: British spelling, or irregular plural."""
 
 _THOUGHTS = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL)
 """What a model says to itself before it answers; one that never ends leaves no answer."""
@@ -57,7 +57,7 @@ _TAKEN_BACK = re.compile(
     r"\s*(?:refers|referred|(?:is|was) referring) to\b"
     r"(?! +(?:the +)?(?:pronoun +)?(?:he|she|him|her|his|hers|himself|herself)\b)"
 )
-"""After an occupation: it is not the answer."""
+"""The text after an occupation that says that it is not the answer."""
 _SOMETHING_OF_IT = re.compile(r"'s?\s+(?!(?:an?|the)\b)[a-z]")
 """After an occupation: "'s friend", which is someone else; but "'s the one" is "is"."""
 _VERB_BEFORE = re.compile(
@@ -77,7 +77,7 @@ _THE_MODEL_ITSELF = re.compile(
 _PAST = {"is": "was", "has": "had", "do": "did", "does": "did", "can": "could"}
 
 _WORD = re.compile(r"(?<!')[a-z]+(?:n't)?")
-"""A word; what stands after an apostrophe is none."""
+"""A word; letters after an apostrophe are no word."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,7 +108,7 @@ def plain_text(text: str) -> str:
 
 
 def _whole(name: str) -> set[Words]:
-    """Return the forms of an occupation's whole name: one or many, as several words or joined."""
+    """Return an occupation's full name in all forms: singular, plural, as one word or several."""
     words = tuple(plain_text(name).split())
     forms = {words, ("".join(words),)}
     forms |= {(*form[:-1], VARIANTS[form[-1]]) for form in forms if form[-1] in VARIANTS}
@@ -123,10 +123,9 @@ def _plural(word: str) -> str:
 
 @cache
 def _sides(answer: str, other: str) -> Mapping[Words, bool]:
-    """Return the words that name one of the two people, each with whether it is the right person.
+    """Return the names of the two people → whether each means the right person.
 
-    The last word of a name of several words (worker) may stand for it, unless that word names the
-    other person, or both.
+    The last word of a name of several words (worker) is a name, too, unless it is one of both.
     """
     full_names = {True: _whole(answer), False: _whole(other)}
     last_words = {side: {form[-1:] for form in forms} for side, forms in full_names.items()}
@@ -135,7 +134,7 @@ def _sides(answer: str, other: str) -> Mapping[Words, bool]:
 
 
 def mentions_in(plain: str, answer: str, other: str) -> Iterator[Mention]:
-    """Yield every place of a plain text that names one of the two people, longest name first."""
+    """Yield every mention of one of the two people in a plain text, each with its longest name."""
     sides = _sides(answer, other)
     longest = max(2, *map(len, sides))
     words = list(_WORD.finditer(plain))
@@ -160,19 +159,19 @@ def mentions_in(plain: str, answer: str, other: str) -> Iterator[Mention]:
 
 
 def _itself(plain: str, word: re.Match[str]) -> bool:
-    """Return whether "assistant" is the model that replies."""
+    """Return whether the word is "assistant" in the sense of the model that replies."""
     is_assistant = word[0] in {"assistant", "assistants"}
     return is_assistant and _THE_MODEL_ITSELF.search(plain[: word.start()]) is not None
 
 
 def in_the_past(plain: str) -> str:
-    """Return the text with "does not" for "doesn't", and "did not" for both."""
+    """Return the text in the past tense, with negations in full: "did not" for "doesn't"."""
     expanded = re.sub(r"\b(is|was|has|had|do|does|did|could|would)n't\b", r"\1 not", plain)
     return re.sub(r"\b(?:is|has|do|does|can)\b", lambda match: _PAST[match[0]], expanded)
 
 
 def of_someone_else(after: str) -> bool:
-    """Return whether the text after an occupation makes it someone else: "'s friend"."""
+    """Return whether the text after an occupation names another person, as in "'s friend"."""
     return _SOMETHING_OF_IT.match(after) is not None
 
 
@@ -200,7 +199,7 @@ _TAGS = re.compile(r"<\|?/?(?!think)[A-Za-z_]{1,20}\|?>|\[/?INST\]")
 _EQUALS = re.compile(r"\s*=+>?\s+")
 _SENTENCE_END = re.compile(r"(?:\.(?!\.)(?=\s|\Z)|[?!]+)|\n+")
 _THEN_ASKS = re.compile(r"\w,? (?:but|and|so) (?:what|who|whom|why|how|is|are|does|do|did|can)\b")
-"""In a question: what stands before it is said, not asked."""
+"""Within a question: the words before this state something, and only the rest asks."""
 _LIST_MARK = re.compile(r"\A[\s\-–—•.)]*(?:\d+[.):]?(?=\s|\Z))?[\s\-–—•.)]*")
 
 LEAD = re.compile(
@@ -212,7 +211,7 @@ LEAD = re.compile(
     r"situation|statement)|(?:based on|according to|given) [^,;:]{1,50}|to be honest|"
     r"who does \w+ refer to|i (?:think|believe|guess|would say)|boxed|explanation)"
 )
-"""What may stand before an answer and says nothing."""
+"""Words before an answer that are no part of it."""
 
 PLACE = re.compile(r"\s+(?:at|in|on|across|beside|behind)\s+(?:the\s+|an?\s+)?\w+\s*")
 """Behind a name: "at the party"."""
@@ -225,13 +224,13 @@ _SYNONYMS = {
     "hairdresser": ("hairstylist",),
     "salesperson": ("salesman", "saleswoman"),
 }
-"""Other words for an occupation, which can mean no other one."""
+"""Occupation → other words for it that can mean no other occupation."""
 _PHRASE = 4
-"""A reply of at most so many words is a name and nothing else."""
+"""A reply of at most this many words may be a name that is cut off."""
 _BEGINNING = 4
-"""So many letters of a name stand for it where the reply breaks off in it."""
+"""The least number of letters by which a name that is cut off can be told."""
 _REPEATED = 5
-"""So many words of the prompt in a row are no answer; an occupation and its adjective are fewer."""
+"""A sentence of at least this many words that the prompt contains repeats it: no answer."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -254,7 +253,7 @@ class AskedSentence:
 
 
 def asked_in(prompt: str, answer: str, other: str, *, pronoun: str | None) -> AskedSentence:
-    """Return what the prompt asks about; its first sentence has the pronoun."""
+    """Return the sentence that the prompt asks about, which is its first."""
     sentences = re.split(r"(?<=[.?!])\s+", prompt)
     before = after = ""
     plain = plain_text(sentences[0])
@@ -290,7 +289,7 @@ def sentences_of(text: str, asked: AskedSentence) -> Iterator[Sentence]:
     )
     for echo in asked.echo:
         plain = plain.replace(echo, "\n")
-    plain = _in_the_sentence_s_words(plain, asked)
+    plain = _with_asked_names(plain, asked)
     start, first, line = 0, True, True
     for end in [*_SENTENCE_END.finditer(plain), None]:
         sentence = plain[start : end.start() if end else len(plain)]
@@ -309,14 +308,14 @@ def sentences_of(text: str, asked: AskedSentence) -> Iterator[Sentence]:
                 question=end is not None and "?" in end[0] and not _THEN_ASKS.search(sentence),
             )
             first = False
-        # Behind the number of a list a line has just begun.
+        # After the number of a list item, the text is still at the beginning of a line.
         line = (end is not None and "\n" in end[0]) or (line and not has_letters)
 
 
-def _in_the_sentence_s_words(plain: str, asked: AskedSentence) -> str:
-    """Return the text with the asked sentence's own names in place of other words for a person."""
+def _with_asked_names(plain: str, asked: AskedSentence) -> str:
+    """Return the text with synonyms, and a name that is cut off, replaced by the asked names."""
     if any("helpful assistant" in sentence for sentence in asked.echo[:1]):
-        # Elsewhere it is the model, which speaks of itself.
+        # Only in this sentence is it a person; elsewhere it is the model that replies.
         plain = plain.replace("helpful assistant", "assistant")
     words = plain.split()
     if 0 < len(words) <= _PHRASE and (name := _broken_off(words[-1].strip(" .…'"), asked)):
@@ -329,7 +328,7 @@ def _in_the_sentence_s_words(plain: str, asked: AskedSentence) -> str:
 
 
 def _broken_off(word: str, asked: AskedSentence) -> str | None:
-    """Return the one name that begins with the word; None if anything else can be meant."""
+    """Return the asked name that begins with the word, or None unless it is exactly one."""
     if len(word) < _BEGINNING or asked.names(word) or word in " ".join(asked.echo).split():
         return None
     names = [" ".join(plain_text(name).split()) for name in (asked.answer, asked.other)]
@@ -338,7 +337,7 @@ def _broken_off(word: str, asked: AskedSentence) -> str | None:
 
 
 def _repeats(sentence: str, asked: AskedSentence) -> bool:
-    """Return whether the sentence repeats a longer part of the prompt, which is no mere name."""
+    """Return whether the sentence repeats five or more words of the prompt, so answers nothing."""
     text = re.sub(r"\s+", " ", sentence).strip()
     names = asked.names(text)
     if len(names) == 1 and PLACE.fullmatch(text[names[0].end :]):
@@ -467,7 +466,7 @@ def _doubts(sentence: str, asked: AskedSentence) -> Iterator[tuple[str, str, str
 
 
 def declines(sentence: str, asked: AskedSentence) -> bool:
-    """Return whether the sentence refuses to answer; one that first retells is no refusal."""
+    """Return whether the sentence refuses to answer before it names one of the two people."""
     refusal = REFUSAL.search(sentence)
     return refusal is not None and not asked.names(sentence[: refusal.start()])
 
@@ -515,7 +514,7 @@ _EXPLAINED = re.compile(r"\s+(?:who|whose|because|since)\b")
 
 
 def bare_answers(sentence: Sentence, asked: AskedSentence) -> Iterator[bool]:
-    """Yield the sides that the sentence names in separate noun phrases.
+    """Yield each person whom the sentence names in a noun phrase of its own (True: the right one).
 
     The reply's first sentence may go on after the phrase; a later one must be the phrase alone.
     """
@@ -536,7 +535,7 @@ def bare_answers(sentence: Sentence, asked: AskedSentence) -> Iterator[bool]:
     denied = [segment for segment in segments[1:] if _DENIED.match(segment)]
     if any(not asked.after or not segment.startswith(asked.after) for segment in denied):
         return
-    # "The attendant, or a kind of customer": neither of the two is settled on.
+    # "The attendant, or a kind of customer" decides for neither of the two.
     if len(segments) > 1 and re.match(r"or\b", segments[1]) and not asked.names(segments[1]):
         return
     if not (sides := bare(segments[0], asked)):
@@ -547,15 +546,18 @@ def bare_answers(sentence: Sentence, asked: AskedSentence) -> Iterator[bool]:
 
 
 def bare(segment: str, asked: AskedSentence) -> list[bool]:
-    """Return the sides in a segment that is one noun phrase, or several joined by "and" or "or"."""
+    """Return the people (True: the right one) named in a segment that is only noun phrases.
+
+    Several are joined by "and" or "or". If the segment holds more, the list is empty.
+    """
     names = asked.names(segment)
     if len(names) == 1 and PLACE.fullmatch(segment[names[0].end :]):
-        # Where someone is, in the sentence's own words, is a part of their name.
+        # A place that the asked sentence also gives, as in "the clerk at the desk", is skipped.
         phrase = segment[names[0].start :].strip()
         segment = segment[: names[0].end] if phrase in asked.echo[0] else segment
     explained = bool(names) and _EXPLAINED.match(segment[names[0].end :])
     if not names or explained or not _TAIL.fullmatch(segment[names[-1].end :]):
-        # Someone who is named in an explanation behind the phrase is not part of it.
+        # A person named in an explanation after the phrase is no part of the answer.
         names = names[:1]
         if not names or not _TAIL.fullmatch(segment[names[0].end :]):
             return []
@@ -707,12 +709,15 @@ def read_framed(text: str, asked: AskedSentence) -> str:
 
 
 def _framed_answers(sentence: Sentence, asked: AskedSentence) -> Iterator[bool]:
-    """Yield the sides that the sentence names in a frame."""
+    """Yield each person (True: the right one) whom the sentence says the pronoun means.
+
+    It says so in a frame such as "he refers to …", "it is …" or "… is meant".
+    """
     text = sentence.text
     for frame in _FRAME.finditer(text):
         before, after = text[: frame.start()], text[frame.end() :]
         if frame[0].startswith("referring") or _USED_TO.search(before):
-            # "…, referring to" goes on with what stands before the comma.
+            # In "…, referring to" the subject is before the comma.
             before = re.sub(r",(\s*(?:\w+ ){0,3})\Z", r"\1", before)
         if _stated(before) and not _by_another(before, asked):
             yield from _object(after, asked)
@@ -724,7 +729,7 @@ def _framed_answers(sentence: Sentence, asked: AskedSentence) -> Iterator[bool]:
             for segment in SEGMENT_END.split(before)
         )
         # "not specified, but the nurse is …" goes on with another sentence.
-        other_sentence = frame[0].startswith("not") and _goes_on(after, asked)
+        other_sentence = frame[0].startswith("not") and _begins_clause(after, asked)
         if _stated(before) and not other_sentence and (begins or not re.match(r"an? ", after)):
             yield from _object(after, asked)
     for frame in _I_THINK.finditer(text):
@@ -734,7 +739,7 @@ def _framed_answers(sentence: Sentence, asked: AskedSentence) -> Iterator[bool]:
 
 
 def _subjects(text: str, asked: AskedSentence) -> Iterator[bool]:
-    """Yield the sides that the sentence says are meant, or that another person refers to."""
+    """Yield each person (True: the right one) said to be meant, or whom another one refers to."""
     for name in asked.names(text):
         before, after = text[: name.start], text[name.end :]
         if name.meant and not _PART_OF_MORE.search(before) and _is_meant(after, asked):
@@ -743,14 +748,14 @@ def _subjects(text: str, asked: AskedSentence) -> Iterator[bool]:
             yield from _object(after[frame.end() :], asked)
 
 
-def _goes_on(text: str, asked: AskedSentence) -> bool:
-    """Return whether the first person that the text names is the subject of a sentence."""
+def _begins_clause(text: str, asked: AskedSentence) -> bool:
+    """Return whether the first person named in the text is the subject of a verb."""
     names = asked.names(text)
     return bool(names) and re.match(rf"\s*(?:{BE}|does|did)\b", text[names[0].end :]) is not None
 
 
 def _referred(text: str, asked: AskedSentence) -> Iterator[bool]:
-    """Yield the sides to which, in the question's words, the pronoun is said to refer."""
+    """Yield each person (True: the right one) to whom the pronoun is said to "refer"."""
     for frame in _PRONOUN_REFERS.finditer(text):
         if _stated(text[: frame.start()]):
             yield from _object(text[frame.end() :], asked)
@@ -762,23 +767,23 @@ def _is_meant(rest: str, asked: AskedSentence) -> bool:
         return reference[1] in _SAME_PERSON.get(asked.pronoun, reference[1])
     if not (match := _IS_MEANT.match(rest)):
         return False
-    # "X is the one who …" answers where it goes on as the sentence does behind the pronoun.
+    # "X is the one who …" answers only if the clause says what the sentence says of the pronoun.
     clause = re.match(r"\s*(?:who|that|which|whose)\s+(.*)", rest[match.end() :])
     return not clause or not match["one"] or _said_of_the_pronoun(clause[1], asked)
 
 
 def _said_of_the_pronoun(text: str, asked: AskedSentence) -> bool:
-    """Return whether the text goes on as the asked sentence does: "had stolen", "he refers" …."""
+    """Return whether the text says what the asked sentence says of the pronoun, or names it."""
     if re.match(
         rf"(?:the )?(?:pronoun )?(?:{PRONOUNS})\b|(?:is |was |being )*(?:referred|meant)", text
     ):
         return True
     subject = asked.pronoun not in _ONLY_OBJECTS
-    return _passive(text, asked) or (subject and bool(asked.after) and _goes_so_on(text, asked))
+    return _passive(text, asked) or (subject and bool(asked.after) and _continues_so(text, asked))
 
 
-def _goes_so_on(text: str, asked: AskedSentence) -> bool:
-    """Return whether the text begins with the words after the pronoun, in any tense."""
+def _continues_so(text: str, asked: AskedSentence) -> bool:
+    """Return whether the text begins with the words that follow the pronoun, in any tense."""
     words = in_the_past(asked.after).split()
     return in_the_past(text).split()[: len(words)] == words
 
@@ -809,7 +814,7 @@ def _stated(before: str) -> bool:
 
 
 def _by_another(before: str, asked: AskedSentence) -> bool:
-    """Return whether the subject that refers to someone is an occupation or the word unsure."""
+    """Return whether the subject of "refers to" is a person or the word unsure, not the pronoun."""
     clause = re.split(r"[,;:()]|\b(?:because|but|and|so)\b", before)[-1]
     if "unsure" in clause:
         return True
@@ -819,7 +824,10 @@ def _by_another(before: str, asked: AskedSentence) -> bool:
 
 
 def _object(rest: str, asked: AskedSentence) -> Iterator[bool]:
-    """Yield the sides that are named right after a frame, also as "the subject, the mechanic"."""
+    """Yield each person (True: the right one) named right after a frame.
+
+    The name may follow a description, as in "the subject, the mechanic".
+    """
     kind = _KIND_OF_NOUN.match(rest)
     if kind and asked.names(" ".join(rest[kind.end() :].split()[:4])):
         rest = rest[kind.end() :]
@@ -828,7 +836,7 @@ def _object(rest: str, asked: AskedSentence) -> Iterator[bool]:
         if len(segments) > 1 and len(segments[0].split()) <= 5:
             yield from bare(segments[1].strip(), asked)
         return
-    # A determiner and adjectives, which may have a comma between them.
+    # Before the name there may be a determiner and adjectives, which a comma may separate.
     names = asked.names(rest)
     name = names.pop(0)
     if not short(rest[: name.start]) or of_someone_else(rest[name.end :]):
@@ -840,7 +848,7 @@ def _object(rest: str, asked: AskedSentence) -> Iterator[bool]:
 
 
 def _replaced(sentence: str, asked: AskedSentence) -> Iterator[bool]:
-    """Yield the sides of which the reply says what the asked sentence says of the pronoun."""
+    """Yield each person (True: the right one) whom the reply puts in place of the pronoun."""
     for name in asked.names(sentence):
         before, after = sentence[: name.start], sentence[name.end :]
         if not _stated(before.replace(asked.before, " ") if asked.before else before):
@@ -850,13 +858,13 @@ def _replaced(sentence: str, asked: AskedSentence) -> Iterator[bool]:
             continue
         following = re.sub(r"\A'", "", re.sub(r"\A's\b", "", after))
         words = asked.after.split()
-        if not _goes_so_on(following, asked):
+        if not _continues_so(following, asked):
             continue
         if len(words) >= 2:
             yield name.right
         elif asked.before:
             place = rf"\b{re.escape(asked.before)} (?:the |an? )?(?:\w+ ){{0,2}}\Z"
-            # As little may follow as in the sentence: "understand the tailor spoke" is no answer.
+            # More may not follow than in the sentence: "understand the tailor spoke" is no answer.
             remainder = SEGMENT_END.split(following.strip()[len(" ".join(words)) :])[0]
             if re.search(place, before) and re.fullmatch(r"\W*", remainder):
                 yield name.right

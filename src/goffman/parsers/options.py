@@ -56,7 +56,7 @@ _BEFORE = re.compile(rf"\b{_SAYS}\b{_FILL}\s*[:=\-–—]?\s*[(\[]?$")
 _ALSO = re.compile(r"[)\]]?\s*(?:,|/|&|\bor\b|\band\b|\bto\b|-|–)\s*(?:(?:and|or)\s+)?[(\[]?")
 """Between two labels that are both named."""
 _JOINS = "(?:because|since|as|or|and)"
-"""After an A that is a label and no article."""
+"""Words after an A that show that it is a label and not an article."""
 _NEGATED = re.compile(
     r"\b(?:not|never|neither|nor|cannot|rather than|instead of|no|without|except|other than|\w+n't)"
     r"\b(?:\s+[\w']+){0,3}\s*[(\[]?$",
@@ -146,7 +146,7 @@ def read_choice(text: str, options: Sequence[Option]) -> Reading:
     labels = _named(first, options)
     if len(labels) == 1:
         # "B. Probably willing", and below it why; but "the answer is C" below is another answer.
-        if _labels(following, options, said=True) - labels:
+        if _labels(following, options, announced=True) - labels:
             return Reading(kind="several")
     else:
         labels = labels or _named(plain, options)
@@ -160,7 +160,7 @@ def read_choice(text: str, options: Sequence[Option]) -> Reading:
         return Reading(kind="refusal")
     if _UNKNOWN.search(plain):
         return Reading(kind="dont-know")
-    # What is left of a list of options that was only repeated.
+    # Without the repeated options, nothing may be left of the reply.
     repeated = not plain.strip() and _plain(text).strip()
     return Reading(kind="several" if repeated else "other")
 
@@ -229,32 +229,35 @@ def _words(text: str) -> re.Pattern[str]:
 
 def _named(part: str, options: Sequence[Option]) -> set[str]:
     """Return the labels of the options that a part of a reply names."""
-    return _labels(part, options, said=False) | _by_words(part, options)
+    return _labels(part, options, announced=False) | _by_words(part, options)
 
 
 def _by_words(part: str, options: Sequence[Option]) -> set[str]:
-    """Return labels of options whose words are in the part and not negated, the longest first."""
+    """Return labels of options whose words are in the part and not negated.
+
+    Options with the longest texts are looked for first.
+    """
     labels, remainder = set(), part
     for option in sorted(options, key=lambda option: -len(option.text)):
         if not option.text:
             continue
         for match in list(_words(option.text).finditer(remainder)):
             before = _NOT_ONLY.sub(" ", remainder[: match.start()])
-            # "There is no reason to" is no answer, where an option is a bare No.
+            # If an option is a bare No, "there is no reason to" does not choose it.
             bare = option.text.casefold() in _BARE
             if bare and (not _ANSWERS.search(before) or _GOES_ON.match(remainder[match.end() :])):
                 continue
             if not _NEGATED.search(_clause(before)):
                 labels.add(option.label)
-            # Its words are no part of a shorter option.
+            # Its words must not be counted again for a shorter option.
             remainder = remainder[: match.start()] + "\0" * len(match[0]) + remainder[match.end() :]
     return labels
 
 
-def _labels(part: str, options: Sequence[Option], *, said: bool) -> set[str]:
+def _labels(part: str, options: Sequence[Option], *, announced: bool) -> set[str]:
     """Return the labels of options whose label stands in the part as an answer.
 
-    ``said``: only where words before it say so, such as "the answer is".
+    ``announced``: only where words before it say so, such as "the answer is".
     """
     numbers = all(option.label.isdigit() for option in options if option.code is not None)
     by_label = {option.label: option for option in options}
@@ -266,13 +269,13 @@ def _labels(part: str, options: Sequence[Option], *, said: bool) -> set[str]:
     labels: set[str] = set()
     end = 0
     lone_label = re.fullmatch(rf"\W*({alternatives.lower()})\W*", part.strip())
-    if lone_label and not said:
+    if lone_label and not announced:
         return {label for label in by_label if label.lower() == lone_label[1]}
     for match in re.finditer(rf"(?<![\w.'])({alternatives})(?![\w'])(?!\.\d)", part):
         before, after = part[: match.start()], part[match.end() :]
         link = labels and _ALSO.fullmatch(part[end : match.start()])
         offered = bool(_BEFORE.search(before) or link)
-        if not said:
+        if not announced:
             offered = offered or numbers or _stands_out(before, after, by_label[match[1]])
         article = match[1] in {"A", "I"} and re.match(rf"\s+(?!{_JOINS}\b)[a-z]", after)
         if offered and not article and not _NEGATED.search(_clause(before)):

@@ -1,4 +1,4 @@
-"""Parsers of replies, which say of what kind each is; their names tell which one read a result.
+"""Parsers of replies, which say which kind each reply is; a run records its parser's name.
 
 correct, incorrect   the reply answers with one of the two occupations
 unsure               it says that it does not know
@@ -6,7 +6,7 @@ refusal              it will not answer (or a filter kept it from doing so)
 other                the rest
 
 v2 (the default) counts an occupation where the reply answers with it: see coreference.py.
-v1 counts it wherever it stands, as long as the other one is not named and nothing takes it back.
+v1 counts it anywhere in the reply if the other one is not named and the reply does not deny it.
 as-published is the study's way: the first word, to the letter.
 """
 
@@ -38,14 +38,14 @@ OWN = frozenset({"v2", "v1", AS_PUBLISHED})
 
 ReplyKind: TypeAlias = Literal["correct", "incorrect", "unsure", "other", "refusal"]
 Reading: TypeAlias = Callable[..., ReplyKind]
-"""A reply's text, the two occupations, the prompt and its pronoun → the reply's kind."""
+"""A function of a reply's text, the two occupations, the prompt and its pronoun: the kind."""
 Parser: TypeAlias = Callable[[pl.DataFrame, pl.DataFrame], pl.DataFrame]
 
 
 def read_replies(
     replies: pl.DataFrame, prompts: pl.DataFrame, *, parser: str = DEFAULT_PARSER
 ) -> pl.DataFrame:
-    """Return the replies with the column KIND, read by the parser of this name; rows as given."""
+    """Return the replies, in the same order, with the column KIND as the named parser reads it."""
     return parser_named(parser)(replies, prompts)
 
 
@@ -73,10 +73,10 @@ def parsers() -> Mapping[str, Parser]:
 
 
 def as_published(replies: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
-    """Return the replies with the column KIND, read as Briegel & Chen (2023) did; rows as given.
+    """Return the replies with the column KIND, read as Briegel & Chen (2023) did.
 
     Only the first word counts and must be exactly the answer, the other occupation, or "unsure";
-    everything else, also no reply at all, is other.
+    everything else is other, even an empty reply.
     """
     keyed = _with_key(replies, prompts)
     first = pl.col("text").str.extract(r"^\s*(\S+)")
@@ -93,7 +93,7 @@ def as_published(replies: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
 
 
 def by_answering(replies: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
-    """Return the replies with the column KIND, read by v2; rows as given."""
+    """Return the replies with the column KIND as v2 reads it."""
     asked_once = cache(asked_in)
 
     def read(text: str, answer: str, other: str, asked: str, pronoun: str | None) -> ReplyKind:
@@ -104,10 +104,10 @@ def by_answering(replies: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
 
 
 def by_naming(replies: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
-    """Return the replies with the column KIND, read by v1; rows as given."""
+    """Return the replies with the column KIND as v1 reads it."""
 
     def read(text: str, answer: str, other: str, asked: str, _: str | None) -> ReplyKind:
-        # Few words repeat no question.
+        # A reply this short cannot repeat a sentence of the question.
         echo = question_of(asked, answer, other) if len(text) > 20 else ()
         return read_reply(text, answer, other, echo=echo)
 
@@ -115,7 +115,7 @@ def by_naming(replies: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
 
 
 def _read_each(replies: pl.DataFrame, prompts: pl.DataFrame, read: Reading) -> pl.DataFrame:
-    """Return the replies with the column KIND; read equal ones once, as most are a single word."""
+    """Return the replies with the column KIND; equal ones, such as single words, are read once."""
     keyed = _with_key(replies, prompts)
     columns = ("finish_reason", "text", "answer", "other", "asked", "pronoun")
     kinds: dict[tuple[str | None, ...], ReplyKind] = {}
@@ -129,7 +129,7 @@ def _read_each(replies: pl.DataFrame, prompts: pl.DataFrame, read: Reading) -> p
 
 
 def read_reply(text: str, answer: str, other: str, *, echo: Sequence[str] = ()) -> ReplyKind:
-    """Return the kind of a reply; ``echo``: sentences of the question, which say nothing."""
+    """Return the kind of a reply; sentences of the question (``echo``) in it are ignored."""
     plain = plain_text(text)
     for sentence in echo:
         plain = plain.replace(plain_text(sentence), " ")
@@ -155,7 +155,7 @@ def question_of(asked: str, answer: str, other: str) -> tuple[str, ...]:
 
 
 def _with_key(replies: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
-    """Return the replies with the answer key and the text of their prompts, rows as given."""
+    """Return the replies with the answer key and the text of their prompts, in the same order."""
     key = prompts.select("prompt_id", "answer", "other", "pronoun", asked="text")
     keyed = replies.join(key, on="prompt_id", how="left", maintain_order="left")
     if count := keyed["answer"].null_count():
