@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING
 
 from goffman.errors import FaultsError, InputError, InstrumentError, did_you_mean
+from goffman.instruments.fields import Field, Fields, texts
 from goffman.instruments.files import (
     LARGEST_TABLE,
     MOST_COLUMNS,
@@ -26,11 +28,18 @@ if TYPE_CHECKING:
     from goffman.instruments.renderer import PromptOptions
     from goffman.instruments.types import Instrument, Item, Questionnaire
 
-COLUMNS = ("prompt", "stigma", "prompt style", "biased answer")
 BASE = "base"
-STYLES = (BASE, "original", "positive", "doubt")
+_YES_OR_NO = re.compile(r"\byes\b.*\bno\b", re.IGNORECASE | re.DOTALL)
 LONGEST = 20_000
 """The most characters of a prompt."""
+_ANY_TEXT = Field(kind=object, test=lambda text: isinstance(text, str), says="a text")
+_PROMPT = replace(_ANY_TEXT, longest=LONGEST)
+_QUESTION: Fields = {
+    "prompt": _PROMPT,
+    "prompt style": Field(allowed=(BASE, "original", "positive", "doubt")),
+    "biased answer": Field(allowed=("yes", "no")),
+}
+COLUMNS = ("stigma", *_QUESTION)
 LEAST = 0.25
 """The least share of the words of two names together that both must have."""
 
@@ -55,11 +64,12 @@ def read_questions(
     prompts: list[Prompt] = []
     conditions: dict[str, Condition | None] = {}
     question = 0
-    for row in read_rows(path.name, text, partial(_columns, path.name, faults), faults):
-        name = row["stigma"].strip()
-        before = len(faults.found)
-        question += row["prompt style"].strip() == BASE
-        _check(row, name=name, question=question)
+    for published in read_rows(path.name, text, partial(_columns, path.name, faults), faults):
+        cells = {column: published[column].strip() for column in COLUMNS}
+        cells |= {"prompt": published["prompt"], "biased answer": cells["biased answer"].lower()}
+        row, name, before = replace(published, cells=cells), cells["stigma"], len(faults.found)
+        question += row["prompt style"] == BASE
+        _check(row, question=question)
         if name and name not in conditions:
             conditions[name] = condition_called(name, content.conditions)
         if name and conditions[name] is None:
@@ -84,20 +94,15 @@ def _columns(file: str, faults: Faults, header: list[str]) -> list[str] | None:
     return None
 
 
-def _check(row: Row, *, name: str, question: int) -> None:
-    style, biased, text = row["prompt style"].strip(), row["biased answer"], row["prompt"]
-    if style not in STYLES:
-        row.note(f"prompt style is '{style}'. Allowed: {', '.join(STYLES)}.")
-    elif (style == BASE) is bool(name):
+def _check(row: Row, *, question: int) -> None:
+    style, name = row["prompt style"], row["stigma"]
+    right = {column: row.check(column, field) for column, field in _QUESTION.items()}
+    if right["prompt style"] and (style == BASE) is bool(name):
         requirement = "must not name a stigma" if name else "must name a stigma"
         row.note(f"a row of the prompt style '{style}' {requirement}.")
-    if biased.strip().lower() not in {"yes", "no"}:
-        row.note(f"biased answer is '{biased}'. Allowed: yes, no.")
     if not question:
         row.note(f"this row belongs to no question: each begins with the prompt style '{BASE}'.")
-    if not text.strip() or len(text) > LONGEST:
-        row.note(f"prompt has {len(text):,} characters. Allowed: 1 to {LONGEST:,}.")
-    elif not re.search(r"\byes\b.*\bno\b", text, re.IGNORECASE | re.DOTALL):
+    if right["prompt"] and not _YES_OR_NO.search(row["prompt"]):
         row.note("prompt does not say to answer with yes or no.")
 
 
@@ -105,8 +110,7 @@ def _prompt(
     row: Row, instrument: Instrument, condition: Condition | None, *, question: int
 ) -> Prompt:
     """Return the prompt of a row; advice against the person has the code 1."""
-    plain = row["biased answer"].strip().lower() == "yes"
-    style = row["prompt style"].strip()
+    plain, style = row["biased answer"] == "yes", row["prompt style"]
     return Prompt(
         instrument=instrument.base,
         mode=instrument.mode,
@@ -115,7 +119,7 @@ def _prompt(
         wording="original" if style == BASE else style,
         keyed="plain" if plain else "reversed",
         condition=condition.id if condition else BASELINE,
-        form=row["stigma"].strip() or None,
+        form=row["stigma"] or None,
         group=condition.group if condition else BASELINE,
         category=condition.category if condition else None,
         text=row["prompt"],
@@ -163,8 +167,18 @@ FILE = "prompts.jsonl"
 """The file's name in a folder."""
 WORDING = "published"
 
-_TEXTS = ("prompt", "condition", "gender", "question_only")
 _GENDERS = {"woman": "female", "female": "female", "man": "male", "male": "male"}
+_VIGNETTE: Fields = {
+    "prompt": _PROMPT,
+    "condition": _ANY_TEXT,
+    "gender": Field(
+        kind=object,
+        test=lambda gender: str(gender).strip().lower() in _GENDERS,
+        says="woman, man",
+    ),
+    "question_only": _ANY_TEXT,
+    "options": texts("a list of texts"),
+}
 
 _KNOWN_BY: dict[str, tuple[str, ...]] = {
     "work": ("willing", "work"),
@@ -218,33 +232,36 @@ def read_vignettes(
         faults.add(path.name, None, "the file is empty.")
     prompts = []
     for number, line in enumerate(lines, start=1):
-        if line.strip():
-            note = partial(faults.add, path.name, number)
-            prompts.append(_described(line, instrument, content, note))
+        if line.strip() and (row := _row(path.name, number, line, faults)):
+            prompts.append(_described(row, instrument, content))
     return [prompt for prompt in prompts if prompt is not None]
 
 
-_Note: TypeAlias = Callable[[str], None]
-"""A function that notes a fault of a line."""
-
-
-def _described(
-    line: str, instrument: Instrument, content: Questionnaire, note: _Note
-) -> Prompt | None:
-    """Return the prompt of a line; None if it cannot be asked, with the reason noted."""
-    fields = _object(line, note)
-    if fields is None:
+def _row(file: str, number: int, line: str, faults: Faults) -> Row | None:
+    """Return what a line says; None if it is no vignette, with the reason noted."""
+    try:
+        cells = json.loads(line)
+    except (ValueError, RecursionError):
+        cells = None
+    missing = [key for key in _VIGNETTE if not isinstance(cells, dict) or key not in cells]
+    if missing:
+        listing = ", ".join(f"'{key}'" for key in missing)
+        faults.add(file, number, f"this is not a JSON object with {listing}.")
         return None
-    condition = _condition(fields["condition"], content, note)
-    gender = _GENDERS.get(fields["gender"].strip().lower())
-    if gender is None:
-        note(f"gender is '{fields['gender']}'. Allowed: woman, man.")
-    item = _item(fields["question_only"], content, note)
-    options = _options(fields, note)
-    if condition is None or gender is None or item is None or not options:
+    row = Row(file, number, cells, faults)
+    right = [row.check(key, field) for key, field in _VIGNETTE.items()]
+    return row if all(right) else None
+
+
+def _described(row: Row, instrument: Instrument, content: Questionnaire) -> Prompt | None:
+    """Return the prompt of a line; None if it cannot be asked, with the reason noted."""
+    condition = _condition(row, content)
+    item = _item(row, content)
+    options = _options(row)
+    if condition is None or item is None or not options:
         return None
     codes = [option.code for option in options if option.code is not None]
-    traits = [str(fields[key]) for key in ("race", "education") if fields.get(key)]
+    traits = [str(row[key]) for key in ("race", "education") if row[key]]
     return Prompt(
         instrument=instrument.base,
         mode=instrument.mode,
@@ -255,8 +272,8 @@ def _described(
         form=", ".join([condition.forms[0].text, *traits]),
         group=condition.group,
         category=condition.category,
-        text=fields["prompt"],
-        gender=gender,
+        text=row["prompt"],
+        gender=_GENDERS[row["gender"].strip().lower()],
         # The same for a woman and a man, who form a pair.
         person=", ".join(traits) or "described",
         order=FORWARD if codes[0] < codes[-1] else REVERSED,
@@ -266,37 +283,20 @@ def _described(
     )
 
 
-def _object(line: str, note: _Note) -> dict[str, Any] | None:
-    try:
-        fields = json.loads(line)
-    except (ValueError, RecursionError):
-        note("this is not JSON. Each line must be one JSON object.")
-        return None
-    if not isinstance(fields, dict):
-        note("this is not an object with 'prompt', 'condition', 'gender' …")
-        return None
-    for key in _TEXTS:
-        if not isinstance(fields.get(key), str) or not fields[key].strip():
-            note(f"'{key}' is missing or not a text.")
-            return None
-    if len(fields["prompt"]) > LONGEST:
-        note(f"'prompt' has {len(fields['prompt']):,} characters. Allowed: up to {LONGEST:,}.")
-        return None
-    return fields
-
-
-def _condition(name: str, content: Questionnaire, note: _Note) -> Condition | None:
+def _condition(row: Row, content: Questionnaire) -> Condition | None:
     by_name = {condition.name.casefold(): condition for condition in content.conditions}
     by_name |= {condition.id: condition for condition in content.conditions}
+    name = row["condition"]
     if condition := by_name.get(name.strip().casefold()):
         return condition
     names = [condition.name.lower() for condition in content.conditions]
     suggestion = did_you_mean(name.lower(), names)
-    note(f"condition is '{name}'. Allowed: {', '.join(names)}.{suggestion}")
+    row.note(f"condition is '{name}'. Allowed: {', '.join(names)}.{suggestion}")
     return None
 
 
-def _item(question: str, content: Questionnaire, note: _Note) -> Item | None:
+def _item(row: Row, content: Questionnaire) -> Item | None:
+    question = row["question_only"]
     items = [
         item
         for item in content.items
@@ -307,29 +307,25 @@ def _item(question: str, content: Questionnaire, note: _Note) -> Item | None:
         return items[0]
     message = " or ".join(f"'{item.id}'" for item in items)
     message = f"could be {message}" if items else "is not one of the fifteen that are known"
-    note(f"the question {message}: '{question}'.")
+    row.note(f"the question {message}: '{question}'.")
     return None
 
 
-def _options(given: Mapping[str, Any], note: _Note) -> tuple[Option, ...]:
+def _options(row: Row) -> tuple[Option, ...]:
     """Return the options of a line; none if they cannot be asked, with the reason noted."""
-    texts = given.get("options")
-    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
-        note("'options' is not a list of texts.")
-        return ()
     options = []
-    for place, text in enumerate(texts):
+    for place, text in enumerate(row["options"]):
         label, folded_text = chr(ord("A") + place), text.strip().casefold()
         if folded_text not in _CODES:
-            note(f"the option '{text}' is unknown. Allowed: {', '.join(_CODES)}.")
+            row.note(f"the option '{text}' is unknown. Allowed: {', '.join(_CODES)}.")
             return ()
-        if f"({label})" not in given["prompt"] or text not in given["prompt"]:
-            note(f"the prompt does not show the option ({label}) '{text}'.")
+        if f"({label})" not in row["prompt"] or text not in row["prompt"]:
+            row.note(f"the prompt does not show the option ({label}) '{text}'.")
             return ()
         code = _CODES[folded_text]
         options.append(Option(label=label, text=text, code=code and round(code, 12)))
     if len({option.code for option in options} - {None}) < 2:
-        note("there are fewer than two options that count.")
+        row.note("there are fewer than two options that count.")
         return ()
     return tuple(options)
 

@@ -111,6 +111,8 @@ def faults_of(value: Any, field: Field, what: str) -> Iterator[str]:
             yield f"{what} is {given}. Allowed: {field.says}."
     if isinstance(value, str) and field.kind is str:
         yield from _faults_of_text(value, field, what)
+    if isinstance(value, str) and field.longest is not None and len(value) > field.longest:
+        yield f"{what} has {len(value):,} characters. Allowed: up to {field.longest:,}."
 
 
 def _faults_of_text(text: str, field: Field, what: str) -> Iterator[str]:
@@ -127,8 +129,6 @@ def _faults_of_text(text: str, field: Field, what: str) -> Iterator[str]:
     if field.allowed is not None and text not in field.allowed:
         listed = ", ".join(field.allowed)
         yield f"{what} is '{text}'. Allowed: {listed}.{did_you_mean(text, field.allowed)}"
-    if field.longest is not None and len(text) > field.longest:
-        yield f"{what} has {len(text):,} characters. Allowed: up to {field.longest:,}."
     yield from _faults_of_places(text, field, what)
 
 

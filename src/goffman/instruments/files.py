@@ -110,12 +110,12 @@ class Faults:
 
 @dataclass(frozen=True)
 class Row:
-    """A row of a table, and its place in the file."""
+    """A row of a table, or a line of JSON, and its place in the file."""
 
     file: str
     number: int
     """The line on which the row ends, as an editor counts."""
-    cells: Mapping[str, str]
+    cells: Mapping[str, Any]
     faults: Faults = field(repr=False)
 
     def __getitem__(self, column: str) -> Any:
