@@ -36,12 +36,10 @@ STAGES = {
         "sensitivity_table",
         "compare_with_anchors",
         "keep_tables",
-        "sections_of",
     ),
     "goffman.report.write": (
         "read_run",
         "figures_of",
-        "svg_of",
         "evidence_of",
         "page",
         "card_png",
