@@ -92,7 +92,7 @@ def test_the_course_of_a_model_that_is_taught_a_slant_rises(tmp_path):
     assert last.low > first.value
     assert last.value > first.value + 0.3
     assert callback.watch.budget.taken <= 2 * SHARE
-    logged = [one for one in trainer.state.log_history if f"goffman/{last.named.path}" in one]
+    logged = [one for one in trainer.state.log_history if f"goffman/{last.path}" in one]
     assert [one["step"] for one in logged] == steps
     figure = course.figure().save(tmp_path / "course.svg")
     assert "Training step" in figure.read_text(encoding="utf-8")

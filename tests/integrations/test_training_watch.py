@@ -68,13 +68,13 @@ def audited(folder, output, **told):
 
 
 def same(one, two):
-    assert one.named.path == two.named.path
+    assert one.path == two.path
     for field in ("value", "low", "high", "p"):
         expected = getattr(two, field)
         assert getattr(one, field) == (
             None if expected is None else pytest.approx(expected, abs=2e-5)
         )
-    assert one.named.row["n"] == two.named.row["n"]
+    assert one.row["n"] == two.row["n"]
 
 
 @pytest.mark.slow
@@ -141,9 +141,9 @@ def test_a_look_at_a_causal_model_asks_for_probabilities(chat, short, tmp_path):
     seen = Monitor(model, tokenizer, short, **told).start()
     run = audited(folder, tmp_path / "run", instruments=short, limit=600, **told)
     assert {*seen.controls} == {*run.instruments}
-    assert "social-distance-choice.gap" in {one.named.path for one in seen.estimates}
+    assert "social-distance-choice.gap" in {one.path for one in seen.estimates}
     for one in seen.estimates:
-        same(one, run.estimate(one.named.path))
+        same(one, run.estimate(one.path))
     # Random weights hardly ever choose an option, but the control items have a score.
     scores = run.scores.filter(level="control", quantity="control")
     expected = dict(scores.select(asked_ids(), "value").rows())
@@ -160,7 +160,7 @@ def test_a_look_at_pronouns_says_the_same(tmp_path):
     seen = Monitor(model, tokenizer, "coreference", sample=60, **told).start()
     run = audited(folder, tmp_path / "run", instruments="coreference", limit=60, **told)
     (one,) = seen.estimates
-    same(one, run.estimate(one.named.path))
+    same(one, run.estimate(one.path))
 
 
 # Nothing of it is left

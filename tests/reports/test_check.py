@@ -131,7 +131,7 @@ def test_of_a_correlation_the_value_is_r_and_the_interval_that_of_r(run, known):
     row = run.estimates.filter(kind="measures").row(0, named=True)
     (one,) = [one for one in known if one.path == "correlation"]
     wanted = (row["effect"], row["effect_low"], row["effect_high"])
-    assert tuple(one.value(field) for field in ("value", "low", "high")) == wanted
+    assert tuple(one.field(field) for field in ("value", "low", "high")) == wanted
 
 
 def test_without_a_bracket_each_model_and_variant_is_tried(known):
@@ -478,7 +478,7 @@ def test_list_has_every_name_with_its_numbers(run, known):
     done = goes_well("check", run.folder, "--list", "--json")
     rows = json.loads(done.stdout)
     assert [row["name"] for row in rows] == [one.name for one in known]
-    assert [row["value"] for row in rows] == [one.value("value") for one in known]
+    assert [row["value"] for row in rows] == [one.value for one in known]
     shown = goffman("check", run.folder, "--list").stdout
     assert [line.split("  ")[-1] for line in shown.splitlines()[1 : len(known) + 1]] == [
         one.name for one in known

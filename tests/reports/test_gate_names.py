@@ -43,7 +43,7 @@ def test_every_name_is_of_one_thing(found):
 
 def test_a_heading_is_the_main_result_of_each_instrument_and_model(run, found):
     primary = run.estimates.filter(family="primary")
-    headings = {one.name: one.value("value") for one in found.known if one.own_word == "heading"}
+    headings = {one.name: one.value for one in found.known if one.own_word == "heading"}
     assert headings == {
         f"{row['instrument']}.heading[{row['model']}]": row["difference"]
         for row in primary.iter_rows(named=True)
@@ -173,8 +173,8 @@ def test_changes_of_means_are_those_of_the_comparison(tmp_path_factory):
         name = f"{instrument}.mean.{group}[{model}]"
         quantity = by_name[name].row["quantity"]
         sides = [by_family(run, instrument, group, model, quantity) for run in (before, after)]
-        assert by_name[name].value("value") == pytest.approx(sides[1] - sides[0])
-        assert by_name[name].value("low") < by_name[name].value("value")
+        assert by_name[name].value == pytest.approx(sides[1] - sides[0])
+        assert by_name[name].low < by_name[name].value
     of_conditions = [name for name in names if name.startswith("social-distance.mean.stigmatized.")]
     assert len(of_conditions) == 6
     assert by_name["attribution.heading[small]"].row["kind"] == "groups"
@@ -192,7 +192,7 @@ def test_changes_of_settings_have_the_names_of_settings(tmp_path):
     before = coreference_run(tmp_path / "before", lambda *_: "correct")
     after = coreference_run(tmp_path / "after", worse)
     changes = gate_input(after, baseline=before).changes
-    means = {one.path: one.value("value") for one in changes if one.own_word == "mean"}
+    means = {one.path: one.value for one in changes if one.own_word == "mean"}
     assert means == {
         "coreference.mean.baseline": pytest.approx(0),
         "coreference.mean.contrasting-pair.tough-understanding": pytest.approx(3 / 8),
@@ -290,7 +290,7 @@ def test_a_file_with_faults_exits_with_2_and_every_line(run, tmp_path):
     done = command("check", run.folder, "--thresholds", file)
     assert (done.returncode, done.stdout) == (2, "")
     assert "line 3: unknown key 'limt'" in done.stderr
-    assert "line 4: bound: it must be one of" in done.stderr
+    assert "line 4: bound in [rules] is 'hig'" in done.stderr
     with pytest.raises(FaultsError):
         assert_passes(run.folder, file)
 

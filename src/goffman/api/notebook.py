@@ -215,8 +215,8 @@ def estimate_html(estimate: NamedEstimate) -> str:
         tested += f": {number(row['statistic'])}{df}"
     cells = {
         "contrast": f"{row['first']} − {row['second']}",
-        "value": number(estimate.value("value")),
-        f"{level} interval": ends(estimate.value("low"), estimate.value("high")),
+        "value": number(estimate.value),
+        f"{level} interval": ends(estimate.low, estimate.high),
         "test": tested,
         "p": describe_corrected(row),
         "n": f"{row['n']:,} {row['unit'] or ''}".strip(),

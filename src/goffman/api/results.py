@@ -147,76 +147,29 @@ class Frame(pl.DataFrame):
 NAMES_SHOWN = 15
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Estimate:
+class Estimate(NamedEstimate):
     """One estimate of a run: a difference with its interval, test and verdict."""
-
-    named: NamedEstimate
-
-    @property
-    def name(self) -> str:
-        """Return the name as in ``goffman check --list``: social-distance.gap[roberta-base]."""
-        return self.named.name
-
-    @property
-    def value(self) -> float | None:
-        """Return the difference; for a correlation, r."""
-        return self.named.value("value")
-
-    @property
-    def low(self) -> float | None:
-        """Return the lower end of the interval."""
-        return self.named.value("low")
-
-    @property
-    def high(self) -> float | None:
-        """Return the upper end of the interval."""
-        return self.named.value("high")
 
     @property
     def p(self) -> float | None:
         """Return p, corrected over its family of tests; ``row`` has the uncorrected p."""
-        return self.named.value("p_adjusted")
+        return self.field("p_adjusted")
 
     @property
     def effect(self) -> float | None:
         """Return the effect size; ``row["effect_name"]`` names the kind of effect."""
-        return self.named.value("effect")
-
-    @property
-    def verdict(self) -> str | None:
-        """Return the verdict as people read it, or None: no smallest difference is known.
-
-        Verdicts are relevant, negligible …
-        """
-        return self.named.verdict
-
-    @property
-    def not_measurable(self) -> str | None:
-        """Return which model cannot do the task, so that the number means nothing, or None."""
-        return self.named.not_measurable
-
-    @property
-    def caveats(self) -> tuple[str, ...]:
-        """Return the ids of a main result's caveats, the weightiest first."""
-        return self.named.caveats
-
-    @property
-    def row(self) -> Mapping[str, Any]:
-        """Return the values of every column of ``run.estimates``."""
-        return dict(self.named.row)
+        return self.field("effect")
 
     def __repr__(self) -> str:
-        row = self.named.row
-        text = describe_difference(row)
-        if row["difference"] is None and self.value is not None:
-            text = f"{row['effect_name']} = {number(self.value)} ({ends(self.low, self.high)})"
+        text = describe_difference(self.row)
+        if self.row["difference"] is None and self.value is not None:
+            text = f"{self.row['effect_name']} = {number(self.value)} ({ends(self.low, self.high)})"
         verdict = f"; {self.verdict}" if self.verdict else ""
         doubt = f"; not measurable: {self.not_measurable}" if self.not_measurable else ""
         return f"<Estimate {self.name}: {text}{verdict}{doubt}>"
 
     def _repr_html_(self) -> str:
-        return notebook.estimate_html(self.named)
+        return notebook.estimate_html(self)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -286,7 +239,7 @@ class Run:
         """
         matches = meant_by(name, self._checkable)
         if len(matches) == 1:
-            return Estimate(named=matches[0])
+            return Estimate(**vars(matches[0]))
         names = [match.name for match in matches]
         more = f" … and {len(names) - NAMES_SHOWN} more" if names[NAMES_SHOWN:] else ""
         raise InputError(

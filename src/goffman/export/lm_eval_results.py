@@ -112,7 +112,7 @@ def _numbers(
         error = abs(difference / statistic) if difference and statistic else None
         why = estimate.row["reason"] or "the method gives none"
         instrument, filter_name = asked_id(estimate.row), estimate.variant or NO_FILTER
-        yield instrument, estimate.short_path, filter_name, estimate.value("value"), error, why
+        yield instrument, estimate.short_path, filter_name, estimate.value, error, why
 
 
 def _crossed(scores: pl.DataFrame, mean: Mapping[str, Any]) -> float | None:

@@ -67,7 +67,7 @@ def _metadata(run: MeasuredRun, model: str, results: Sequence[MainResult]) -> It
         yield f"      revision: {_quoted(entry.prompts_sha256)}"
         yield "    metrics:"
         yield f"    - type: {_quoted(f'{estimate.short_path}{variant}')}"
-        yield f"      value: {estimate.value('value')!r}"
+        yield f"      value: {estimate.value!r}"
         yield f"      name: {_quoted(_metric_name(result))}"
 
 

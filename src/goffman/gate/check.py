@@ -113,7 +113,7 @@ class RuleResult:
             return f" ({counts['holds']} of {counts['analyses']} analyses)"
         if field not in {"value", "low", "high", ABSOLUTE}:
             return ""
-        low, high = (self.named.value(name) for name in ("low", "high"))
+        low, high = self.named.low, self.named.high
         parts = [f"value {self.value:.4g}"] if of_verdict and not math.isnan(self.value) else []
         if low is not None and high is not None:
             level = self.named.row["level"]
@@ -374,7 +374,7 @@ def _some(names: Sequence[str]) -> str:
 
 
 def _try(condition: Condition, estimate: NamedEstimate) -> RuleResult:
-    value = estimate.value(condition.field)
+    value = estimate.field(condition.field)
     if value is None and condition.field == HOLDS_IN and estimate.not_measurable:
         return RuleResult(condition=condition, named=estimate, value=math.nan, failed=False)
     if condition.verdicts:

@@ -59,8 +59,8 @@ def _json(checked: Checked) -> str:
             "name": outcome.name,
             "status": outcome.status,
             "value": None if math.isnan(outcome.value) else outcome.value,
-            "low": outcome.named.value("low"),
-            "high": outcome.named.value("high"),
+            "low": outcome.named.low,
+            "high": outcome.named.high,
             "comparison": outcome.condition.comparison,
             "limit": " or ".join(outcome.condition.verdicts) or outcome.condition.limit,
             "verdict": outcome.named.verdict,
@@ -176,11 +176,10 @@ def _markdown_table(outcomes: Sequence[RuleResult]) -> str:
             outcome.name,
             outcome.named.not_measurable or outcome.found.partition(" ")[2],
             outcome.required,
-            ends(low, high) if (low := outcome.named.value("low")) is not None else "",
+            "" if outcome.named.low is None else ends(outcome.named.low, outcome.named.high),
             ", ".join(outcome.named.caveats),
         )
         for outcome in outcomes
-        for high in [outcome.named.value("high")]
     ]
     return grid(("", "name", "found", "rule", "interval", "caveats"), rows)
 
@@ -198,8 +197,8 @@ def names_text(available: GateInput) -> str:
     """Return one line for each name; names stand last because long ones must not be broken."""
     lines = [f"{'value':>9} {'low':>9} {'high':>9} {'p_adjusted':>10} {'verdict':>16}  name"]
     for name, estimate in _every(available):
-        value, low, high = (number(estimate.value(field)) for field in ("value", "low", "high"))
-        p = estimate.value("p_adjusted")
+        value, low, high = map(number, (estimate.value, estimate.low, estimate.high))
+        p = estimate.field("p_adjusted")
         tested = NONE if p is None else p_value(p)
         word = estimate.verdict or NONE
         lines.append(f"{value:>9} {low:>9} {high:>9} {tested:>10} {word:>16}  {printable(name)}")
@@ -270,7 +269,7 @@ def names_json(available: GateInput) -> str:
     rows = [
         {
             "name": name,
-            **{field: estimate.value(field) for field in FIELDS},
+            **{field: estimate.field(field) for field in FIELDS},
             "verdict": estimate.verdict,
             "not_measurable": estimate.not_measurable,
             "caveats": list(estimate.caveats),

@@ -120,7 +120,7 @@ _OF_CORRELATION = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class NamedEstimate:
     """An estimate and its name."""
 
@@ -146,7 +146,7 @@ class NamedEstimate:
 
     @property
     def verdict(self) -> str | None:
-        """Return the verdict as the report shows it; None if no smallest difference is known."""
+        """Return the verdict as people read it; None if no smallest difference is known."""
         return NOT_MEASURABLE if self.not_measurable else verdict_shown(self.row) or None
 
     @property
@@ -158,11 +158,26 @@ class NamedEstimate:
 
     @property
     def name(self) -> str:
-        """Return the path and, in brackets, the model and the variant."""
+        """Return the name as in ``goffman check --list``: social-distance.gap[roberta-base]."""
         inside = ", ".join(part for part in (self.model, self.variant) if part)
         return f"{self.path}[{inside}]" if inside else self.path
 
-    def value(self, field: str) -> float | None:
+    @property
+    def value(self) -> float | None:
+        """Return the difference; for a correlation, r."""
+        return self.field("value")
+
+    @property
+    def low(self) -> float | None:
+        """Return the lower end of the interval."""
+        return self.field("low")
+
+    @property
+    def high(self) -> float | None:
+        """Return the upper end of the interval."""
+        return self.field("high")
+
+    def field(self, field: str) -> float | None:
         """Return a field of FIELDS; for a correlation, value and interval are those of r."""
         is_correlation = self.row["kind"] in {*CORRELATIONS, *ANCHORED}
         columns = FIELDS | (_OF_CORRELATION if is_correlation else {})

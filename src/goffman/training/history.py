@@ -93,7 +93,7 @@ class Measurement:
         for estimate in self.estimates:
             if estimate.not_measurable or estimate.value is None:
                 continue
-            name = f"goffman/{estimate.named.path}"
+            name = f"goffman/{estimate.path}"
             figures = {
                 name: estimate.value,
                 f"{name}.low": estimate.low,
@@ -134,7 +134,7 @@ class History:
                 "p": estimate.p,
                 "verdict": estimate.verdict,
                 "not_measurable": estimate.not_measurable,
-                "control": point.controls.get(asked_id(estimate.named.row)),
+                "control": point.controls.get(asked_id(estimate.row)),
                 "seconds": point.seconds,
             }
             for point in self.points
@@ -161,7 +161,7 @@ class History:
                 f"{', '.join(names)}."
             )
         looks = [
-            (point.step, estimate.named.row)
+            (point.step, estimate.row)
             for point in self.points
             for estimate in point.estimates
             if estimate.name == matches[0]

@@ -203,7 +203,7 @@ class Monitor:
             seconds=self.budget.last,
         )
         self.course.points.append(measurement)
-        measured_ids = {asked_id(estimate.named.row) for estimate in estimates}
+        measured_ids = {asked_id(estimate.row) for estimate in estimates}
         for instrument in self._sample.instruments:
             if instrument not in measured_ids:
                 self._note(
@@ -212,7 +212,7 @@ class Monitor:
                 )
         for estimate in estimates:
             if doubt := estimate.not_measurable:
-                self._note(f"Step {step:,}: {estimate.named.path} is not measurable ({doubt}).")
+                self._note(f"Step {step:,}: {estimate.path} is not measurable ({doubt}).")
         if self._log is not None:
             self._log(measurement.values(), step)
         return measurement

@@ -6,7 +6,7 @@ The prompts are those of ``goffman audit --limit N``, and they are measured as i
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import polars as pl
@@ -234,7 +234,7 @@ class _Question:
             doubt = f"control items {number(control)}" if control is not None else "no answers"
         results = named_by(table, {instrument.id: measure})
         return [
-            Estimate(named=replace(result, not_measurable=doubt)) for result in results
+            Estimate(**{**vars(result), "not_measurable": doubt}) for result in results
         ], control
 
     def _headline(self, each: pl.DataFrame) -> list[tuple[Contrast, Any]]:
