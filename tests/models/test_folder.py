@@ -200,7 +200,19 @@ def test_files_that_are_far_too_large(bert):
     )
     (bert / "tokenizer.json").unlink()
     os.truncate(bert / "config.json", 100 << 20)
-    assert refusal(bert) == f"The config.json of '{bert}' has 100 MB. Allowed: up to 32 MB."
+    assert refusal(bert) == (
+        f"'{bert}' cannot be read: {bert}/config.json has 104,857,600 bytes. Allowed: up to "
+        "33,554,432."
+    )
+
+
+@pytest.mark.skipif(not Path("/proc/version").exists(), reason="needs Linux")
+def test_settings_that_are_longer_than_the_system_says(bert, monkeypatch):
+    monkeypatch.setattr("goffman.models.files.SETTINGS_BYTES", 10)
+    (bert / "config.json").unlink()
+    (bert / "config.json").symlink_to("/proc/version")
+    assert (bert / "config.json").stat().st_size == 0
+    assert refusal(bert).endswith("config.json has 11 bytes. Allowed: up to 10.")
 
 
 @pytest.mark.parametrize(

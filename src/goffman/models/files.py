@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from goffman.errors import ModelError, did_you_mean
+from goffman.errors import InputError, ModelError, did_you_mean
+from goffman.instruments.files import read_plain
 from goffman.models.base import Identity, LoadOptions, check_precision
 from goffman.models.pypi_download import FETCHABLE, remarks
 
@@ -96,11 +97,12 @@ def unreadable(name: str, error: OSError) -> ModelError:
 def read_object(name: str, path: Path) -> dict[str, Any]:
     """Return the JSON object in a file of a model; raise ModelError if it holds something else."""
     try:
-        _check_size(name, path, most=SETTINGS_BYTES)
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(read_plain(path, most=SETTINGS_BYTES).decode())
         too_deep = _depth(content) > DEEPEST
     except OSError as error:
         raise unreadable(name, error) from error
+    except InputError as error:
+        raise ModelError(f"'{name}' cannot be read: {error}") from error
     except ValueError as error:
         raise ModelError(f"The {path.name} of '{name}' is not JSON: {error}.") from error
     except RecursionError:
@@ -114,7 +116,13 @@ def read_object(name: str, path: Path) -> dict[str, Any]:
             f"The {path.name} of '{name}' is {_shown(content)}. It must be a JSON object with the "
             "model's settings."
         )
-    for setting, value in _every(content) if path.name.endswith("config.json") else ():
+    if path.name.endswith("config.json"):
+        _check_settings(f"The {path.name} of '{name}'", content)
+    return content
+
+
+def _check_settings(file: str, settings: Mapping[str, Any]) -> None:
+    for setting, value in _every(settings):
         allowed = ""
         if setting in SETTINGS:
             description, fits = SETTINGS[setting]
@@ -123,10 +131,8 @@ def read_object(name: str, path: Path) -> dict[str, Any]:
             allowed = f"a number from 0 to {MOST}"
         if allowed:
             raise ModelError(
-                f"The {path.name} of '{name}' says that {setting} is {_shown(value)}. It must be "
-                f"{allowed}."
+                f"{file} says that {setting} is {_shown(value)}. It must be {allowed}."
             )
-    return content
 
 
 def _check_file(name: str, path: Path) -> None:
@@ -149,16 +155,9 @@ def _check_file(name: str, path: Path) -> None:
                 f"The {path.name} of '{name}' is a Git LFS pointer, not the file itself. Download "
                 "the real files in its repository: git lfs pull"
             )
-    if path.suffix in VOCABULARIES:
-        _check_size(name, path, most=VOCABULARY_BYTES)
-
-
-def _check_size(name: str, path: Path, *, most: int) -> None:
-    size = path.stat().st_size
-    if size > most:
-        raise ModelError(
-            f"The {path.name} of '{name}' has {size >> 20} MB. Allowed: up to {most >> 20} MB."
-        )
+    if path.suffix in VOCABULARIES and status.st_size > VOCABULARY_BYTES:
+        size, most = status.st_size >> 20, VOCABULARY_BYTES >> 20
+        raise ModelError(f"The {path.name} of '{name}' has {size} MB. Allowed: up to {most} MB.")
 
 
 def _depth(value: object) -> int:
