@@ -50,7 +50,7 @@ def stored(measure, *, wordings=("one", "two"), top=20):
 def test_every_combination_is_there_once_and_the_audits_own_is_first():
     given = stored(NegativeAttitude())
     found = analyses(given)
-    offered = {one.name: [o.said for o in one.options(given)] for one in given.measure.choices}
+    offered = {one.name: [o.label for o in one.options(given)] for one in given.measure.choices}
     expected = [
         dict(zip(offered, said, strict=True)) for said in itertools.product(*offered.values())
     ]
@@ -165,9 +165,9 @@ def test_what_measures_name_are_choices_that_can_be_made(name):
     )
     for one in mine:
         options = one.options(given)
-        assert len({option.said for option in options}) == len(options)
+        assert len({option.label for option in options}) == len(options)
         for option in options:
             assert {*option.parameters} <= parameters
             assert {*option.words} <= ways
         if options:
-            assert options[0] == Option(said=options[0].said)
+            assert options[0] == Option(label=options[0].label)

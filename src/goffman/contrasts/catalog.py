@@ -1,8 +1,7 @@
 """Every contrast that measures name, as data: which sides are compared, for whom, by which test.
 
-Briegel & Chen (2023) count trials, which say how far a difference would come out again on the same
-sentences. Whether it would on others is shown by sentence pairs, clustered by what they share: the
-frame, the referent's occupation and the other occupation.
+Briegel & Chen (2023) count trials, which show whether a difference repeats on the same sentences.
+Sentence pairs, clustered by the frame and the two occupations, show whether it does on others.
 
 The order of the options, the keying and the wording each move an answer. The effect of each is a
 contrast of its own, over the same items and conditions; contrasts of conditions use the means over
@@ -10,8 +9,8 @@ both orders.
 
 The prompts that name no condition are a poor reference for a single condition: they lack the
 relative clause as well as the condition. The other group's prompts have both, so their mean is the
-reference, taken as given. Conditions differ without any stigma too: those of the other group are
-compared with the same mean, and the number of them that are clear shows what such a count is worth.
+reference, taken as given. Conditions also differ for reasons other than stigma: those of the other
+group are compared with the same mean, and show how many would differ from it anyway.
 """
 
 from __future__ import annotations
@@ -58,10 +57,10 @@ from goffman.contrasts.engine import (
     Stratum,
     groups,
     judged,
-    known_sides,
     models,
     named_groups,
     quantities,
+    scored_sides,
     settings,
     wordings_against_first,
 )
@@ -92,7 +91,7 @@ groups_as_asked = ContrastSpec(
     test=over_conditions,
     views=(of_study,),
 )
-"""The same as the study reads it: conditions alone are sampled, the study's sentences are given."""
+"""The same as the study tests it: only conditions are a sample, and the sentences are fixed."""
 
 
 def _groups_of_phrases(stratum: Stratum) -> Sides:
@@ -111,7 +110,7 @@ wordings_over_conditions = ContrastSpec(kind="wordings", pairs=wordings_against_
 
 
 def over_wordings(spec: ContrastSpec) -> ContrastSpec:
-    """Return the contrast of items × conditions over all wordings, which are then sampled too."""
+    """Return the contrast with all wordings instead of the first, taken as sampled, too."""
     test = three_way if spec.test is two_way else spec.test
     return replace(spec, first_wording=False, test=test).on(merging_nested_wordings)
 
@@ -157,7 +156,7 @@ models_by_dimension = replace(
 
 
 def _as_the_study_asked(scored: ScoreTable) -> ScoreTable:
-    """Return the scores with the study's own wordings alone; with all if none of them was asked."""
+    """Return the scores with only the study's own wordings, or with all if none of it was asked."""
     added = {wording for _, wording in scored.sharing.own}
     wordings = [wording for wording in scored.wordings if wording not in added]
     return replace(scored, wordings=wordings or scored.wordings)
@@ -179,7 +178,7 @@ OVER_BASELINE = "over-baseline"
 def _group_and_baseline(stratum: Stratum) -> Sides:
     names = str(stratum.group), BASELINE
     rows = pl.concat([stratum.rows(group=group) for group in names])
-    yield from known_sides(stratum, "group", [names], rows)
+    yield from scored_sides(stratum, "group", [names], rows)
 
 
 disparity_over_baseline = replace(
@@ -197,7 +196,7 @@ women_against_men = over_wordings(replace(genders, quantity="code"))
 
 
 def _contrast_group(scored: ScoreTable) -> ScoreTable:
-    # Shares are of women or of men; the pairs are of both.
+    # Numbers with a variant are about women or men alone; those of pairs have none.
     own_rows = (pl.col("group") == scored.contrast) & pl.col("variant").is_null()
     scores = scored.scores.filter(own_rows)
     return replace(scored, scores=scores.with_columns(dimension=pl.lit(None, dtype=pl.String)))
@@ -226,7 +225,7 @@ nonbinary_in_group = nonbinary_against_others.on(_contrast_group)
 group_against_compared = ContrastSpec(kind="groups", pairs=groups, test=descriptions)
 """The descriptions of one group against those of the other, item by item."""
 
-# What presentation does.
+# Effects of presentation.
 
 DIRECTIONS = ("stigma-first", "stigma-last")
 """The place of the option with the highest code in the list."""
@@ -243,7 +242,7 @@ keying = ContrastSpec(kind="keying", pairs=quantities(*KEYINGS), test=two_presen
 
 def _comparable_wordings(stratum: Stratum) -> Sides:
     for first, second, first_side, second_side in wordings_against_first(stratum):
-        # Where each item has a wording of its own, nobody can tell the two apart.
+        # If no item was asked in both wordings, their effect cannot be told from the items'.
         if first_side.rows["item"].is_in(second_side.rows["item"].implode()).any():
             yield first, second, first_side, second_side
 
@@ -263,7 +262,7 @@ NOTHING = "0"
 
 
 def _against_baseline(stratum: Stratum) -> Sides:
-    """Yield every condition against the prompts that name none, item by item."""
+    """Yield the table of every condition, and beside it that of the prompts that name none."""
     tables = {name: table for group in _tables(stratum).values() for name, table in group.items()}
     if BASELINE in tables:
         for condition in sorted(set(tables) - {BASELINE}):
@@ -271,7 +270,7 @@ def _against_baseline(stratum: Stratum) -> Sides:
 
 
 def _against_zero(stratum: Stratum) -> Sides:
-    """Yield every condition of the two groups against 0."""
+    """Yield the table of every condition of the two groups, and beside it one of zeros."""
     tables, scored = _tables(stratum), stratum.scored
     for group in (scored.contrast, scored.against):
         for condition, table in sorted(tables.get(group, {}).items()):
@@ -279,7 +278,7 @@ def _against_zero(stratum: Stratum) -> Sides:
 
 
 def _against_mean(group: str) -> Pairs:
-    """Return a function that yields each condition of a group against the compared group's mean.
+    """Return a function that yields each condition of a group and the compared group's mean.
 
     If the group is the compared group itself, the mean includes the condition. Against the mean of
     the other conditions the difference would be larger by n/(n − 1), and so would its error: t and
@@ -299,10 +298,10 @@ def _against_mean(group: str) -> Pairs:
 
 
 def _tables(stratum: Stratum) -> dict[str, dict[str, NDArray[np.float64]]]:
-    """Return by group and condition the table of items × wordings.
+    """Return tables of items × wordings by group and condition.
 
-    The result is empty if each condition has items of its own: one alone cannot be compared with
-    others.
+    The result is empty if each condition has items of its own: its effect cannot then be told from
+    that of its items.
     """
     cells = stratum.scored.cells(stratum.rows())
     tables, ids = _by_condition(cells, "group")
@@ -312,7 +311,7 @@ def _tables(stratum: Stratum) -> dict[str, dict[str, NDArray[np.float64]]]:
 def _by_condition(
     cells: pl.DataFrame, column: str
 ) -> tuple[dict[str, dict[str, NDArray[np.float64]]], dict[str, list[str]]]:
-    """Return by the values of a column, and by condition, the table; and the items and wordings."""
+    """Return tables by a column's value and condition, and the ids of their items and wordings."""
     ids = {factor: in_order(cells, factor) for factor in ("item", "wording")}
     tables_by_value = {}
     for (name,), rows in cells.partition_by(column, as_dict=True).items():
@@ -325,8 +324,8 @@ def _by_condition(
 def _mean_of_conditions(tables: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the mean over conditions; NaN in a cell in which half of them or more have no value.
 
-    One missing value among many conditions hardly moves their mean. Leaving out the whole cell
-    would leave the question out of every contrast.
+    One missing value among many hardly moves a mean, and a cell without a mean would be missing in
+    every contrast.
     """
     counts = (~np.isnan(tables)).sum(axis=0)
     sums = np.nansum(tables, axis=0)
@@ -354,8 +353,8 @@ conditions_one_by_one = tuple(
 def models_by_condition(scored: ScoreTable) -> Estimates:
     """Yield for every two models the contrast of each condition between them.
 
-    ``first`` is the condition, ``second`` the other model. Items and wordings are sampled: a change
-    in a condition is one that would come out again in other sentences about it.
+    ``first`` is the condition, ``second`` the other model. Items and wordings are taken as sampled,
+    so that a contrast holds for other sentences about the condition.
     """
     scored = scored.seen(merging_nested_wordings)
     rows = scored.cells(scored.rows("prompt").filter(pl.col("condition") != BASELINE))
@@ -363,7 +362,7 @@ def models_by_condition(scored: ScoreTable) -> Estimates:
     condition_rows = rows.group_by("condition").agg(
         pl.col("group", "variant").first(), pl.col("item", "wording").unique()
     )
-    # Which items and wordings are its own: where items are nested, another condition has others.
+    # Each condition has its own items and wordings, since items may be nested in conditions.
     condition_parts = {
         str(row["condition"]): (
             {column: row[column] for column in ("group", "variant")},
@@ -375,7 +374,7 @@ def models_by_condition(scored: ScoreTable) -> Estimates:
         for condition, (columns, cells) in condition_parts.items():
             if all(condition in tables.get(model, {}) for model in (first_model, second_model)):
                 sides = [tables[model][condition][cells] for model in (first_model, second_model)]
-                contrast = scored.says(
+                contrast = scored.contrast_of(
                     BY_CONDITION, first=condition, second=second_model, **columns
                 )
                 yield contrast, over_sentences(scored, contrast, *sides)
@@ -388,7 +387,7 @@ POSITION = "position"
 
 
 def _in_pairs(scored: ScoreTable) -> ScoreTable:
-    """Return the scores with the level pair added: the preference, or the mean bias over trials."""
+    """Return the scores with rows of the level pair: the preference, or the bias over trials."""
     if scored.quantity != "bias":
         pairs = scored.rows("prompt")
     else:
@@ -404,18 +403,20 @@ def _in_pairs(scored: ScoreTable) -> ScoreTable:
 
 
 def _sentence_pairs(
-    scored: ScoreTable, says: Contrast, first: Side, second: Side | float
+    scored: ScoreTable, compared: Contrast, first: Side, second: Side | float
 ) -> Estimate:
-    """Test the same sentence pairs twice, or against a constant."""
+    """Return the estimate for the same sentence pairs on both sides, or against a constant."""
     pairs = first.rows.select("item", first="value")
     if isinstance(second, float):
-        return _clustered(scored, says, pairs.with_columns(second=second))
+        return _clustered(scored, compared, pairs.with_columns(second=second))
     second_scores = second.rows.select("item", second="value")
-    return _clustered(scored, says, pairs.join(second_scores, on="item"))
+    return _clustered(scored, compared, pairs.join(second_scores, on="item"))
 
 
-def _means_of_settings(scored: ScoreTable, says: Contrast, first: Side, second: Side) -> Estimate:
-    """Test the means of the same sentence pairs over the settings, which are taken as given.
+def _means_of_settings(
+    scored: ScoreTable, compared: Contrast, first: Side, second: Side
+) -> Estimate:
+    """Return the estimate for each sentence pair's means over the settings, taken as given.
 
     A pair that lacks a setting is left out, since its means would be over other adjectives.
     """
@@ -430,20 +431,20 @@ def _means_of_settings(scored: ScoreTable, says: Contrast, first: Side, second: 
         for rows, count, name in zip(sides, counts, ("first", "second"), strict=True)
     )
     return _clustered(
-        scored, says, first_means.join(second_means, on="item", how="full", coalesce=True)
+        scored, compared, first_means.join(second_means, on="item", how="full", coalesce=True)
     )
 
 
-def _clustered(scored: ScoreTable, says: Contrast, pairs: pl.DataFrame) -> Estimate:
-    """Test the columns first and second of the sentence pairs in ``item``."""
+def _clustered(scored: ScoreTable, compared: Contrast, pairs: pl.DataFrame) -> Estimate:
+    """Return the estimate for the columns first and second, clustered by what pairs share."""
     pairs = pairs.sort("item")
     items = pairs["item"].to_list()
-    # A preference has a sign: in it the more frequent pronoun would count as a stereotype. Both
-    # pronouns stand in one sentence.
+    # In a preference, the more frequent pronoun would count as a stereotype, so signs are needed.
+    # The two sentences of its pair differ only in the pronoun.
     has_sign = scored.quantity == "preference"
     unit = "sentences" if has_sign or scored.quantity == THEY_PREFERENCE else "sentence pairs"
     return clustered(
-        says,
+        compared,
         pairs["first"].to_list(),
         pairs["second"].to_list(),
         scored.sharing.clusters(items),
@@ -455,7 +456,10 @@ def _clustered(scored: ScoreTable, says: Contrast, pairs: pl.DataFrame) -> Estim
 
 
 def _against_nothing(take: Callable[[pl.DataFrame], pl.DataFrame], called: str = NOTHING) -> Pairs:
-    """Return a function that yields each condition of the rows taken against 0 (``called``)."""
+    """Return a function that yields each condition against 0, which is named ``called``.
+
+    ``take`` is a function that chooses the rows.
+    """
 
     def pairs(stratum: Stratum) -> Sides:
         rows = take(stratum.rows())
@@ -515,7 +519,7 @@ position = ContrastSpec(
 """The share of the option listed first against one half, without adjectives."""
 
 
-# What adjectives do by themselves.
+# Effects of adjectives by themselves.
 
 
 def _halves(rows: pl.DataFrame, *, sign: int) -> pl.DataFrame:
@@ -556,11 +560,11 @@ def _by_pronoun(scored: ScoreTable) -> ScoreTable:
     men = pl.Series(scored.sharing.sides(rows["item"]) > 0, dtype=pl.Boolean)
     pronoun = pl.when(fits == men).then(pl.lit("he")).otherwise(pl.lit("she"))
     condition = pl.when(pl.col("condition") == THEY).then(pl.lit(THEY)).otherwise(pronoun)
-    return _of_level(scored, rows.with_columns(condition=condition), "accuracy")
+    return _with_pair_means(scored, rows.with_columns(condition=condition), "accuracy")
 
 
-def _of_level(scored: ScoreTable, rows: pl.DataFrame, quantity: str) -> ScoreTable:
-    """Return the scores with the means of the rows over trials and sides as another number."""
+def _with_pair_means(scored: ScoreTable, rows: pl.DataFrame, quantity: str) -> ScoreTable:
+    """Return the scores of sides and pairs under the name ``quantity``: the means of the rows."""
     keys = ["model", "item", "condition", "group", "wording"]
     means = rows.drop_nulls("value").sort(*keys, "trial").group_by(keys, maintain_order=True)
     sides = means.agg(pl.col("value").mean(), level=pl.lit("side"), quantity=pl.lit(quantity))
@@ -571,7 +575,7 @@ def _of_level(scored: ScoreTable, rows: pl.DataFrame, quantity: str) -> ScoreTab
 
 def _they(stratum: Stratum) -> Sides:
     pronoun_pairs = [(THEY, "he"), (THEY, "she")]
-    yield from known_sides(stratum, "condition", pronoun_pairs, stratum.rows())
+    yield from scored_sides(stratum, "condition", pronoun_pairs, stratum.rows())
 
 
 they_accuracy = replace(levels, kind="they", pairs=_they, views=(_by_pronoun,))
@@ -597,11 +601,11 @@ def _unanswered(scored: ScoreTable) -> ScoreTable:
     wrong_scores = scored.rows("prompt", wrong).select(*keys, wrong="value")
     rows = scored.rows("prompt", right).join(wrong_scores, on=keys, nulls_equal=True)
     shares = rows.with_columns(value=1 - pl.col("value") - pl.col("wrong"))
-    return _of_level(scored, shares, "no-answer")
+    return _with_pair_means(scored, shares, "no-answer")
 
 
 def _sides(stratum: Stratum) -> Sides:
-    yield from known_sides(stratum, "wording", [("anti", "pro")], stratum.rows())
+    yield from scored_sides(stratum, "wording", [("anti", "pro")], stratum.rows())
 
 
 unanswered = replace(settings_by_pairs, kind="no-answer", views=(_unanswered,))
@@ -620,10 +624,10 @@ unanswered_sides = replace(
 BESIDE_BIAS = (*ADJECTIVES_ALONE, they_accuracy, unanswered, unanswered_sides)
 
 
-def _by_trials(_: ScoreTable, says: Contrast, first: Side, second: Side) -> Estimate:
+def _by_trials(_: ScoreTable, compared: Contrast, first: Side, second: Side) -> Estimate:
     values = [side.rows.sort("trial")["value"].to_list() for side in (first, second)]
     # Each value is the mean of many replies, so that t holds with two trials too.
-    estimate = independent_t(*values, contrast=says.text)
+    estimate = independent_t(*values, contrast=compared.text)
     over = None if estimate.low is None else "trials"
     return replace(estimate, unit="trials", interval_over=over)
 
@@ -636,7 +640,7 @@ _CELL = (
     *("model", "instrument", "mode", "measure", "quantity", "level", "item", "wording"),
     *("dimension", "condition", "form", "group", "category", "trial"),
 )
-"""What two prompts about people of different identities have in common."""
+"""The columns in which scores about people of different identities are matched."""
 
 
 VERSUS = " vs "
@@ -649,13 +653,13 @@ def identities_of(variant: str) -> tuple[str, str]:
 
 
 def each_identity(scored: ScoreTable) -> ScoreTable:
-    """Return the scores with the identity in the column ``variant``, for the main variant alone."""
+    """Return the scores of the main variant, with the identity in the column ``variant``."""
     scores = scored.scores.filter(IN_MAIN_VARIANT).with_columns(variant="identity")
     return replace(scored, scores=scores.drop("identity"))
 
 
 def minus_reference(scored: ScoreTable, *, reference: str) -> ScoreTable:
-    """Return each identity's cells minus the reference's cells; a gap in either is a gap."""
+    """Return each identity's values minus the reference's; null where either is missing."""
     cells = (
         each_identity(scored)
         .scores.group_by(*_CELL, "variant", maintain_order=True)
@@ -682,7 +686,7 @@ def identity_estimates(
     sharing: Mapping[str, Clusters],
     unmeasurable: Mapping[str, Collection[str]] | None = None,
 ) -> pl.DataFrame:
-    """Return the gap of each identity, and each interaction, estimated as the main result is.
+    """Return estimates of the gap in each identity, and of its difference from the reference's.
 
     ``scores``: IDENTITY_SCORES; ``levels``: the identities of each instrument, the reference first.
     """
@@ -704,7 +708,7 @@ def identity_estimates(
 
 
 def _gap_between_groups(measure: Measure) -> ContrastSpec | None:
-    """Return the contrast of the main result if it is a gap between groups of conditions."""
+    """Return the measure's contrast between groups of conditions, or None if it has none."""
     for quantity, specs in measure.contrasts:
         for spec in specs:
             if (spec.kind, spec.quantity or quantity) == ("groups", measure.primary_contrast[1]):
@@ -713,7 +717,7 @@ def _gap_between_groups(measure: Measure) -> ContrastSpec | None:
 
 
 def _by_identity(spec: ContrastSpec, reference: str) -> Iterator[ContrastSpec]:
-    """Yield the contrast within each identity, and between each identity and the reference."""
+    """Yield two contrasts: in each identity, and of each identity minus the reference."""
     spec = replace(spec, by=("model", "variant"))
     yield replace(spec, kind=GAP_OF).on(each_identity)
     yield replace(spec, kind=INTERACTION).on(partial(minus_reference, reference=reference))

@@ -42,7 +42,7 @@ accuracy with her pronoun minus the accuracy with his."""
 
 @dataclass(frozen=True, kw_only=True)
 class Answers:
-    """A model's answers, condition by condition; no value is missing."""
+    """A model's numbers, one for each condition; no value is missing."""
 
     instrument: str
     """The instrument's id, with the mode."""
@@ -60,10 +60,7 @@ class Answers:
     """Standard errors of the values, if there is no table."""
 
     def reliability(self, conditions: Sequence[str]) -> float | None:
-        """Return the reliability of the values over these conditions.
-
-        It is None if unknown, as from two sentences.
-        """
+        """Return the reliability of the values over these conditions, or None if it is unknown."""
         if self.table is not None and max(self.table.shape[1:]) < LEAST:
             return None
         compared = {*conditions}
@@ -71,7 +68,7 @@ class Answers:
         return self.profile(places).reliability()[0] if places else None
 
     def profile(self, places: Sequence[int]) -> Profile:
-        """Return the values at these positions, which also stand in the place of people's."""
+        """Return a profile of the values at these positions, with the same values as people's."""
         values = self.values[[*places]]
         return Profile(
             model=values,
@@ -207,10 +204,10 @@ class MeasuredSide:
     measure: str
     quantity: str
     finer: bool
-    """Whether the quantity is a probability, which is finer than the measure's main number."""
+    """Whether the quantity is a probability where the measure's main number counts labels."""
     model: str | None
     only: bool
-    """Whether no other instrument of the run has this measure, so that its id can be omitted."""
+    """Whether this is the only instrument of the run with its measure: text then omits its id."""
 
     def text(self, *, model: str | None = None) -> str:
         """Return the text of this side for a table; ``model`` replaces the name of its model."""
@@ -254,8 +251,7 @@ def _correlated(
     """Yield each pair of instruments to correlate, with each side's model, or None for all models.
 
     ``answered``: pairs of instrument and model; ``pairs``: base models and the classifiers made
-    from them. Two instruments of one measure give two correlations, never one over both; two modes
-    of one instrument share its conditions, and are never one number.
+    from them. Instruments of one measure, and modes of one instrument, are never put together.
     """
     model_counts = Counter(instrument for instrument, _ in answered)
     by_name: dict[str, list[str]] = {}
@@ -267,7 +263,7 @@ def _correlated(
     for instruments in by_name.values():
         counterparts = by_name.get(measures[instruments[0]].correlate_with or "", [])
         for instrument_pair in itertools.product(instruments, counterparts):
-            # Where one model answered each of the two, all models are that pair, tested once.
+            # If only one model answered each, the correlation over all models would repeat theirs.
             if not pairs or any(model_counts[instrument] != 1 for instrument in instrument_pair):
                 yield instrument_pair, (None, None)
         for model_pair in pairs:
@@ -331,7 +327,7 @@ def correlate_measures(
             )
             # Modes of one instrument share their sentences, and so their errors.
             if base_of(instruments[0]) != base_of(instruments[1]):
-                # Of means over all models it is not known.
+                # The reliability of means over all models is unknown.
                 answers = [profiles.get(side) for side in zip(instruments, model_pair, strict=True)]
                 conditions = rows["condition"].to_list()
                 reliabilities = [

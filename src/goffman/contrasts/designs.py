@@ -127,7 +127,7 @@ class Contrast:
 
 
 def of_units(tested: Estimate, over: str) -> Estimate:
-    """Return a t-test over units; if units are few, without its interval and with the reason."""
+    """Return the t-test over units; a reason replaces its interval if there are too few units."""
     smallest = min(tested.n_first, tested.n_second)
     tested = replace(tested, unit=over, interval_over=over if tested.low is not None else None)
     if smallest >= FEW or tested.low is None:
@@ -145,7 +145,7 @@ def crossed(
     factors: Sequence[str] = FACTORS,
     within: bool = False,
 ) -> Estimate:
-    """Compare two tables of units × items × wordings, with all three factors taken as sampled.
+    """Return the estimate for two tables of units × items × wordings, all taken as sampled.
 
     ``clusters``: for each table the category of its units; ``paired``: both tables are of the same
     units; ``factors``: what the axes are; ``within``: the categories are given, and units are
@@ -177,7 +177,7 @@ def crossed(
     if within:
         interval = _within_categories(values, labels)
     else:
-        # Conditions that are all of one category show how much such conditions vary, and no more.
+        # If all conditions are of one category, they are clusters themselves.
         own_clusters = [
             categories
             if len({*categories}) > 1
@@ -203,7 +203,10 @@ def _sampled_within(categories: Sequence[str]) -> list[str]:
 
 
 def _within_categories(tables: Sequence[Table], categories: Sequence[Sequence[str]]) -> Interval:
-    """Return the interval for other units of the same categories, weighted by their units."""
+    """Return the interval for other units of the same categories.
+
+    Each category is weighted by its number of units.
+    """
     parts, weights = [], []
     for sign, table, unit_categories in zip((1, -1), tables, categories, strict=False):
         names = _sampled_within(unit_categories)
@@ -254,7 +257,7 @@ def _complete(
 
 
 def _lost_too_much(tables: Sequence[Table], kept: Sequence[Table]) -> bool:
-    """Return whether less than half of either table is left."""
+    """Return whether fewer than half of the cells of either table are kept."""
     sizes = [np.prod(table.shape[:2]) for table in tables]
     return any(2 * np.prod(table.shape[:2]) < size for table, size in zip(kept, sizes, strict=True))
 
@@ -292,7 +295,7 @@ def clustered(
     unit: str,
     signs: NDArray[np.float64] | None = None,
 ) -> Estimate:
-    """Compare the same units twice, or with zeros once, if units share frames and the like.
+    """Return the estimate for the same units on two sides, clustered by what units share.
 
     ``ways``: one array for each way of clustering, with each unit's label or labels; ``called``:
     the names of these ways. With ``signs`` (±1), what is common to both signs, such as the more
@@ -323,7 +326,7 @@ def over_cells(
     over: str,
     covariates: Mapping[str, Sequence[float]] | None = None,
 ) -> Estimate:
-    """Compare two sides whose conditions were each asked with some of the items, by the jackknife.
+    """Return the estimate, by the jackknife, for conditions each asked with some of the items.
 
     ``sides``: condition, category, item and value. Every condition counts alike, however many items
     it was asked with. An item may be on both sides, and so may a condition, which counts once in n.
@@ -377,7 +380,7 @@ def over_cells(
 
 
 def _beside(design: NDArray[np.float64], columns: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the design with those standardized columns added that raise its rank."""
+    """Return the design with the standardized columns added, except those that add no rank."""
     for column in columns.T:
         spread = column.std()
         extended = np.column_stack([design, (column - column.mean()) / (spread or 1.0)])
@@ -387,7 +390,10 @@ def _beside(design: NDArray[np.float64], columns: NDArray[np.float64]) -> NDArra
 
 
 def _category(rows: pl.DataFrame) -> pl.Expr:
-    """Return each condition's category, or the condition itself if it has none or all share one."""
+    """Return an expression for each condition's category.
+
+    It is the condition itself if it has no category, or if all share one.
+    """
     has_categories = rows["category"].n_unique() > 1
     return pl.col("category" if has_categories else "condition").fill_null(pl.col("condition"))
 
@@ -401,7 +407,7 @@ def _jackknifed(
     **how: NDArray[np.float64] | None,
 ) -> Estimate:
     interval = jackknife(values, ways, **how)
-    # Values that are all the same, or differ by their sign alone, leave no error to test with.
+    # The standard error is 0 if all values are the same, or differ only in sign.
     if interval.se <= 1e-9 * float(np.abs(values).max()):
         return replace(about, reason=NO_SPREAD)
     return replace(
@@ -410,7 +416,7 @@ def _jackknifed(
 
 
 def _too_few(ways: Sequence[NDArray[np.generic]], called: Sequence[str]) -> str | None:
-    """Return why there is no jackknife, or None."""
+    """Return why there are too few clusters for a jackknife, or None if there are enough."""
     counts = [(name, len(np.unique(way))) for way, name in zip(ways, called, strict=True)]
     lacking = [f"{name} ({count})" for name, count in counts if count < FEWEST_CLUSTERS]
     text = f"there are too few different {' and '.join(lacking)}, and a test needs at least"
@@ -420,7 +426,7 @@ def _too_few(ways: Sequence[NDArray[np.generic]], called: Sequence[str]) -> str 
 def correlated(
     contrast: Contrast, first: Values, second: Values, clusters: Sequence[str]
 ) -> Estimate:
-    """Correlate two measures over the same conditions, clustered by category."""
+    """Return the correlation of two measures over conditions, clustered by category."""
     samples = without_gaps(first, second, paired=True)
     is_complete = ~np.isnan(numbers(first) - numbers(second))
     labels = [label for label, complete in zip(clusters, is_complete, strict=True) if complete]
@@ -439,14 +445,16 @@ def estimate_table(estimates: Iterable[Estimate]) -> pl.DataFrame:
 
 def records_table(records: Iterable[object], columns: pl.Schema) -> pl.DataFrame:
     """Return flat records as a frame with these columns, in the order given."""
-    # A frame of dictionaries, and dataclasses.asdict, look at each value by itself: of 20,000
-    # estimates that takes ten times as long.
+    # A frame made from dictionaries, or dataclasses.asdict, would take ten times as long.
     rows = [vars(record) for record in records]
     return pl.DataFrame({name: [row[name] for row in rows] for name in columns}, schema=columns)
 
 
 def cube(rows: pl.DataFrame, ids: Mapping[str, Sequence[str]]) -> NDArray[np.float64]:
-    """Return the values of SCORES by these ids; average forms and models, with NaN for gaps."""
+    """Return an array with an axis for each column of ``ids``, filled with the rows' values.
+
+    Rows with the same ids, such as several forms, are averaged; a cell without a row is NaN.
+    """
     means = rows.group_by(*ids).agg(pl.col("value").mean()).drop_nulls("value")
     indices = [means[name].cast(pl.Enum(keys)).to_physical() for name, keys in ids.items()]
     values = np.full([len(keys) for keys in ids.values()], np.nan)
@@ -465,26 +473,23 @@ FEMALE = "female-referent"
 
 @dataclass(frozen=True, kw_only=True)
 class Clusters:
-    """What prompts share: wordings a family, sentences a source, sentence pairs their occupations.
-
-    Without what sentence pairs share, ``ways`` is empty.
-    """
+    """What prompts have in common: families of wordings, sources, and frames of sentence pairs."""
 
     families: dict[str, str] = field(default_factory=dict)
     """By wording: its family; a wording that is missing here is a family of its own."""
     own: frozenset[tuple[str, str]] = frozenset()
     """Item and wording of the sentences that were added to those of the study."""
     ways: dict[str, tuple[str, str, str]] = field(default_factory=dict)
-    """By sentence pair: frame, referent, other occupation."""
+    """By sentence pair: frame, referent, other occupation; empty for other instruments."""
     phrases: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    """By condition: what each of its forms says in the slot, such as "has depression"."""
+    """By condition: the words of each of its forms in the slot, such as "has depression"."""
     signs: dict[str, float] = field(default_factory=dict)
     """−1 where the referent's occupation is associated with women, else 1."""
 
     def clusters(self, pairs: Iterable[str]) -> list[NDArray[np.str_]]:
-        """Return the frame and the two occupations of each pair; nothing if a pair is unknown.
+        """Return the frame and the two occupations of each pair; empty if a pair is unknown.
 
-        An occupation pulls the pronoun in either role, so that both roles are clusters of one kind.
+        An occupation affects the pronoun in both roles, so both roles are one kind of cluster.
         """
         pairs = list(pairs)
         if not pairs or not self.ways.keys() >= {*pairs}:
@@ -502,13 +507,13 @@ class Clusters:
 
 
 def clusters_by_instrument(prompts: pl.DataFrame) -> dict[str, Clusters]:
-    """Return by instrument what its prompts share."""
+    """Return the clusters of each instrument's prompts, by instrument."""
     frames = prompts.with_columns(asked=asked_ids()).partition_by("asked", as_dict=True)
     return {str(instrument): clusters_of(frame) for (instrument,), frame in frames.items()}
 
 
 def clusters_of(prompts: pl.DataFrame) -> Clusters:
-    """Return what these prompts share; ``prompts`` of one instrument.
+    """Return the clusters of one instrument's prompts.
 
     The frame is the sentence without adjectives, with its occupations and pronoun blanked.
     """
@@ -526,7 +531,7 @@ def clusters_of(prompts: pl.DataFrame) -> Clusters:
         frame = re.sub(rf"{MASK}|\b({'|'.join(words)})\b", "_", text, flags=re.IGNORECASE)
         ways[row["item"]] = (frame, row["answer"], row["other"] or "")
         signs[row["item"]] = -1.0 if row["category"] == FEMALE else 1.0
-    # Prompts of studies have no such columns.
+    # Prompts made from the studies' own files lack these columns.
     missing = {"family", "phrase", "source"} - {*prompts.columns}
     prompts = prompts.with_columns(pl.lit(None, pl.String).alias(column) for column in missing)
     phrases = prompts.select("condition", "phrase").drop_nulls().unique().sort("phrase")
@@ -562,7 +567,10 @@ class Design:
 
     @property
     def asked(self) -> pl.Expr:
-        """Return an expression for the rows asked; gaps in a nested wording were never asked."""
+        """Return an expression for the rows that were asked.
+
+        A row of a nested wording without a value was not.
+        """
         return ~self.within("wording") | pl.col("value").is_not_null()
 
     def cells(self, rows: pl.DataFrame) -> pl.DataFrame:
@@ -578,27 +586,30 @@ QUESTION = ["model", "item", "condition", "form"]
 
 
 def nested_wordings(cells: pl.DataFrame) -> Design:
-    """Return the models whose wordings are nested: one of several was used for each question.
+    """Return a design with the models whose wordings are nested: each question had one of several.
 
-    Each model is judged by itself, since a server is asked a part of all questions. A part goes
-    through the wordings in turn, so that every condition meets each about equally often.
+    Each model is judged by itself, since a server may be asked only some of the questions. These
+    take the wordings in turn, so that every condition has each about equally often.
     """
     answered = cells.filter(pl.col("value").is_not_null())
     return _nested(answered, "wording", QUESTION, (pl.col("most") == 1) & (pl.col("every") > 1))
 
 
 def nested_items(cells: pl.DataFrame) -> Design:
-    """Return the models whose items are nested: each condition was asked with some items only."""
+    """Return a design with the models whose items are nested.
+
+    Such a model was asked each condition with only some of the items.
+    """
     rows = cells.filter(pl.col("condition") != BASELINE)
     unit = ["model", "condition", "form"]
     return _nested(rows, "item", unit, pl.col("most") < pl.col("every"))
 
 
 def _nested(rows: pl.DataFrame, factor: str, unit: Sequence[str], where: pl.Expr) -> Design:
-    """Return which models' levels of the factor are nested.
+    """Return a design with the models for which ``where`` holds.
 
-    ``where`` is a condition on ``most``, the largest number of levels in a unit, and ``every``, the
-    number of all levels of the model.
+    ``where`` is a condition on ``most``, the largest number of the factor's levels in a unit, and
+    ``every``, the number of all levels of the model.
     """
     levels = rows.select(*unit, factor).unique()
     most_levels = levels.group_by(unit).len("most").group_by("model").agg(pl.col("most").max())
@@ -624,7 +635,7 @@ def items_by_place(cells: pl.DataFrame) -> pl.DataFrame:
 
 @dataclass(frozen=True, kw_only=True)
 class ScoreTable:
-    """The scores of one instrument, and what its contrasts are between."""
+    """The scores of one instrument, and the groups and wordings that its contrasts compare."""
 
     scores: pl.DataFrame
     about: Contrast
@@ -649,7 +660,7 @@ class ScoreTable:
     )
 
     def seen(self, view: Callable[[ScoreTable], ScoreTable]) -> ScoreTable:
-        """Return the scores as a view changes them, computed once for all contrasts."""
+        """Return the scores as changed by a view, which is computed once for all contrasts."""
         if view not in self._views:
             self._views[view] = view(self)
         return self._views[view]
@@ -658,7 +669,7 @@ class ScoreTable:
         """Return the scores of a level and quantity with these ids; None matches only null."""
         key = level, quantity or self.quantity
         if key not in self._parts:
-            # Looked for once, and by model: there may be millions.
+            # Each level is filtered and split by model only once: there may be millions of rows.
             rows = self.scores.filter(level=key[0], quantity=key[1])
             self._parts[key] = rows, rows.partition_by("model", as_dict=True)
         rows, by_model = self._parts[key]
@@ -683,16 +694,16 @@ class ScoreTable:
         """Return the models that answered."""
         return in_order(self.scores, "model")
 
-    def says(self, kind: str, **what: str | None) -> Contrast:
-        """Return the contrast of this kind."""
+    def contrast_of(self, kind: str, **what: str | None) -> Contrast:
+        """Return the contrast of this kind and quantity, with these columns filled in."""
         return replace(self.about, **{"kind": kind, "quantity": self.quantity, **what})  # type: ignore[arg-type]
 
 
-# Views: what is averaged in the scores before they are compared.
+# Views: functions that average or choose scores before they are compared.
 
 
 def of_presentations(scores: pl.DataFrame) -> pl.DataFrame:
-    """Return the means over orders, or the prompts if these alone are given.
+    """Return the means over orders, or the scores of prompts if there are no such means.
 
     Contrasts average the values of one question, so that both give the same result.
     """
@@ -710,7 +721,7 @@ def averaging_orders(scored: ScoreTable) -> ScoreTable:
 
 
 def averaging_pair_orders(scored: ScoreTable) -> ScoreTable:
-    """Return the same for sentence pairs, as one trial: their contrasts are made trial by trial."""
+    """Return the scores with the means over both orders, for sentence pairs: as a single trial."""
     sentences = of_presentations(scored.scores)
     return _with_prompts(scored, sentences.with_columns(trial=pl.lit(1, dtype=pl.Int64)))
 
@@ -733,7 +744,7 @@ def merging_nested_wordings(scored: ScoreTable) -> ScoreTable:
     prompts = scored.scores.lazy().filter(level="prompt")
     design = nested_wordings(prompts.select(*QUESTION, "wording", "value").collect())
     if not design.nested["wording"]:
-        # Nearly always. The scores of many models are large: they are not copied for nothing.
+        # This is the usual case, and it saves a copy of the scores, which may be large.
         return scored
     was_asked = (pl.col("level") != "prompt") | design.asked
     return replace(scored, scores=scored.scores.filter(was_asked), design=design)
@@ -744,7 +755,7 @@ def of_study(scored: ScoreTable) -> ScoreTable:
     added_sentences = scored.sharing.own
     if not added_sentences or scored.aggregate is None:
         return scored
-    # Of the number that is compared alone: the scores of many models are large.
+    # Only the number that is compared is scored anew: the scores of many models are large.
     prompts = scored.rows("prompt")
     added = pl.DataFrame([*added_sentences], schema=["item", "wording"], orient="row")
     prompts = prompts.join(added, on=["item", "wording"], how="anti", maintain_order="left")
@@ -770,7 +781,7 @@ class Side:
     @cached_property
     def cells(self) -> pl.DataFrame:
         """Return the scores with one level for each nested factor and for each wording family."""
-        # What is compared with another wording keeps its own.
+        # If two wordings are compared, they must not be replaced by their family.
         source = self.scored.design if self.differ == "wording" else self.scored
         return source.cells(self.rows)
 
@@ -795,7 +806,7 @@ class Side:
         return [self._categories.get(condition) or condition for condition in conditions]
 
     def table(self, ids: Mapping[str, Sequence[str]]) -> NDArray[np.float64]:
-        """Return the values by these ids; everything else is averaged, and gaps are NaN."""
+        """Return the means as an array with an axis for each factor of ``ids``; gaps are NaN."""
         key = tuple((factor, *levels) for factor, levels in ids.items())
         if key not in self._tables:
             if not all({*self.ids[factor]} <= {*levels} for factor, levels in ids.items()):
@@ -815,11 +826,11 @@ PARTLY_OVER = "conditions by category and items, as far as they were answered"
 
 
 def _crossed(
-    _: ScoreTable, says: Contrast, first: Side, second: Side, *, columns: Sequence[str]
+    _: ScoreTable, compared: Contrast, first: Side, second: Side, *, columns: Sequence[str]
 ) -> Estimate:
-    """Test complete tables by the crossed formula, and incomplete ones by the jackknife."""
+    """Return the estimate by the crossed formula, or by the jackknife if tables are incomplete."""
     paired = first.differ not in ("group", "dimension")
-    # Both sides have the same levels, but for conditions of two groups and items of two subscales.
+    # Both sides share all levels, except conditions of two groups and items of two subscales.
     own_levels = {"group": "condition", "dimension": "item"}.get(first.differ)
     ids = [
         {
@@ -831,48 +842,55 @@ def _crossed(
         for side in (first, second)
     ]
     if ids[0]["item"] == [NESTED]:
-        return _over_cells(says, first, second, paired=paired, over=NESTED_OVER)
+        return _over_cells(compared, first, second, paired=paired, over=NESTED_OVER)
     tables = [side.table(levels) for side, levels in zip((first, second), ids, strict=True)]
     tables = [table.reshape(*table.shape, *[1] * (3 - table.ndim)) for table in tables]
     if first.differ == "dimension":
-        # The units that differ are the items; conditions are what both subscales share.
+        # Two subscales differ in their items, so that items are the units; they share conditions.
         transposed = [np.swapaxes(table, 0, 1) for table in tables]
         items = [levels["item"] for levels in ids]
         factors = ("items", "conditions", "wordings")
-        return crossed(says, transposed, items, paired=False, factors=factors)
+        return crossed(compared, transposed, items, paired=False, factors=factors)
     sides = zip((first, second), ids, strict=True)
     clusters = [side.categories(levels["condition"]) for side, levels in sides]
-    estimate = crossed(says, tables, clusters, paired=paired, within=first.scored.within)
+    estimate = crossed(compared, tables, clusters, paired=paired, within=first.scored.within)
     if estimate.reason == GAPS.format(FACTORS[0]):
-        estimate = _over_cells(says, first, second, paired=paired, over=PARTLY_OVER)
+        estimate = _over_cells(compared, first, second, paired=paired, over=PARTLY_OVER)
     if "wording" in ids[0] and ids[0]["wording"] != [NESTED]:
         return estimate
     return replace(estimate, sentences=min(first.sentences, second.sentences))
 
 
 three_way = partial(_crossed, columns=FACTOR_COLUMNS)
-"""Test conditions, items and wordings, all taken as sampled."""
+"""A test with conditions, items and wordings taken as sampled."""
 
 two_way = partial(_crossed, columns=FACTOR_COLUMNS[:2])
-"""Test conditions and items, both taken as sampled; wordings are averaged."""
+"""A test with conditions and items taken as sampled; wordings are averaged."""
 
 
-def _over_cells(says: Contrast, first: Side, second: Side, *, paired: bool, over: str) -> Estimate:
-    """Test single answers; if categories are given, each condition is a cluster of its own."""
+def _over_cells(
+    compared: Contrast, first: Side, second: Side, *, paired: bool, over: str
+) -> Estimate:
+    """Return the estimate over single answers, clustered by category and item.
+
+    If the categories are taken as given, each condition is a cluster of its own.
+    """
     frames = [side.rows if over == NESTED_OVER else side.cells for side in (first, second)]
     if first.scored.within:
         frames = [frame.with_columns(category="condition") for frame in frames]
         over = over.replace(" by category", "")
-    return over_cells(says, frames, paired=paired, over=over)
+    return over_cells(compared, frames, paired=paired, over=over)
 
 
-def over_shared_cells(_: ScoreTable, says: Contrast, first: Side, second: Side) -> Estimate:
-    """Test items × conditions if one side was asked only a part of them."""
-    return _over_cells(says, first, second, paired=True, over=NESTED_OVER)
+def over_shared_cells(_: ScoreTable, compared: Contrast, first: Side, second: Side) -> Estimate:
+    """Return the estimate over the items × conditions that both sides were asked."""
+    return _over_cells(compared, first, second, paired=True, over=NESTED_OVER)
 
 
-def two_presentations(scored: ScoreTable, says: Contrast, first: Side, second: Side) -> Estimate:
-    """Test two presentations: of the same cells, or of two sets if each cell was asked in one.
+def two_presentations(
+    scored: ScoreTable, compared: Contrast, first: Side, second: Side
+) -> Estimate:
+    """Return the estimate for two presentations of the same cells, or of two sets of cells.
 
     Fewer than three items are no sample: they are then taken as given, and conditions are compared.
     """
@@ -880,10 +898,10 @@ def two_presentations(scored: ScoreTable, says: Contrast, first: Side, second: S
     cells = [frame.select("item", "condition").unique() for frame in frames]
     joined = cells[0].join(cells[1], on=["item", "condition"])
     if joined.height == cells[0].height == cells[1].height:
-        return two_way(scored, says, first, second)
+        return two_way(scored, compared, first, second)
     items = pl.concat(cells)["item"].n_unique()
     if items >= LEAST:
-        return _over_cells(says, first, second, paired=False, over=NESTED_OVER)
+        return _over_cells(compared, first, second, paired=False, over=NESTED_OVER)
     means = [
         frame.sort("condition", "item", "wording", "prompt_id")
         .group_by("condition", maintain_order=True)
@@ -892,9 +910,9 @@ def two_presentations(scored: ScoreTable, says: Contrast, first: Side, second: S
     ]
     pairs = means[0].join(means[1], on="condition", suffix="_second").sort("condition")
     if pairs.height >= FEW:
-        estimate = paired_t(pairs["value"], pairs["value_second"], contrast=says.text)
+        estimate = paired_t(pairs["value"], pairs["value_second"], contrast=compared.text)
     else:
-        estimate = independent_t(*(frame["value"] for frame in means), contrast=says.text)
+        estimate = independent_t(*(frame["value"] for frame in means), contrast=compared.text)
     return replace(of_units(estimate, GIVEN_SENTENCES), sentences=items)
 
 
@@ -902,12 +920,12 @@ FEWEST_OF_VERB = 3
 """The verbs of fewer conditions than this form one level."""
 
 
-def adjusted(scored: ScoreTable, says: Contrast, first: Side, second: Side) -> Estimate:
-    """Test conditions and items with the phrases' likelihood, length and verb held constant.
+def adjusted(scored: ScoreTable, compared: Contrast, first: Side, second: Side) -> Estimate:
+    """Return the estimate with the phrases' likelihood, length and verb held constant.
 
     If some condition has no likelihood, length and verb alone are held constant.
     """
-    rows = scored.rows("condition", LOG_LIKELIHOOD, model=says.model)
+    rows = scored.rows("condition", LOG_LIKELIHOOD, model=compared.model)
     likelihoods = dict(rows.select("condition", "value").drop_nulls().rows())
     phrases = {
         condition: scored.sharing.phrases.get(condition, ("",))
@@ -936,23 +954,23 @@ def adjusted(scored: ScoreTable, says: Contrast, first: Side, second: Side) -> E
         names = "likelihood, length and verb"
     over = f"conditions by category and items; adjusted for {names} of the phrase"
     cells = [first.cells, second.cells]
-    return over_cells(says, cells, paired=False, over=over, covariates=covariates)
+    return over_cells(compared, cells, paired=False, over=over, covariates=covariates)
 
 
-def over_conditions(_: ScoreTable, says: Contrast, first: Side, second: Side) -> Estimate:
-    """Test conditions alone, by their scores of the level condition."""
+def over_conditions(_: ScoreTable, compared: Contrast, first: Side, second: Side) -> Estimate:
+    """Return Welch's t over conditions, by their scores of the level condition."""
     values = (side.rows.sort("condition", "trial")["value"] for side in (first, second))
-    return of_units(independent_t(*values, contrast=says.text), "conditions")
+    return of_units(independent_t(*values, contrast=compared.text), "conditions")
 
 
-def over_cells_alone(_: ScoreTable, says: Contrast, first: Side, second: Side) -> Estimate:
-    """Test prompts as if each were a draw of its own, as Lin et al. (2022) do; add d_z to d.
+def over_cells_alone(_: ScoreTable, compared: Contrast, first: Side, second: Side) -> Estimate:
+    """Return a paired t with prompts taken as independent, as Lin et al. (2022) do.
 
-    d_z is the mean difference over the differences' SD: t/√n.
+    Beside d it has d_z, the mean difference over the differences' SD: t/√n.
     """
     keys = ["item", "condition", "form"]
     pairs = first.rows.join(second.rows, on=keys, suffix="_second").sort(keys)
-    estimate = paired_t(pairs["value"], pairs["value_second"], contrast=says.text)
+    estimate = paired_t(pairs["value"], pairs["value_second"], contrast=compared.text)
     if estimate.statistic is not None:
         d_z = estimate.statistic / math.sqrt(estimate.n)
         estimate = replace(estimate, second_effect=d_z, second_effect_name="Cohen's d_z")
@@ -960,18 +978,21 @@ def over_cells_alone(_: ScoreTable, says: Contrast, first: Side, second: Side) -
 
 
 def over_sentences(
-    _: ScoreTable, says: Contrast, first: NDArray[np.float64], second: NDArray[np.float64]
+    _: ScoreTable, compared: Contrast, first: NDArray[np.float64], second: NDArray[np.float64]
 ) -> Estimate:
-    """Test one condition twice, in the same items × wordings; with one wording over items alone."""
+    """Return the estimate for one condition on two sides, over items × wordings.
+
+    With a single wording, it is over items alone.
+    """
     if first.shape[1] == 1:
-        return of_units(paired_t(first.ravel(), second.ravel(), contrast=says.text), "items")
+        return of_units(paired_t(first.ravel(), second.ravel(), contrast=compared.text), "items")
     tables = [table[:, :, None] for table in (first, second)]
     units = [[str(position) for position in range(len(first))]] * 2
-    return crossed(says, tables, units, paired=True, factors=("items", "wordings", ""))
+    return crossed(compared, tables, units, paired=True, factors=("items", "wordings", ""))
 
 
-def descriptions(_: ScoreTable, says: Contrast, first: Side, second: Side) -> Estimate:
-    """Test the descriptions of a group against those that they are compared with, item by item.
+def descriptions(_: ScoreTable, compared: Contrast, first: Side, second: Side) -> Estimate:
+    """Return the estimate for the descriptions of two groups, item by item.
 
     Items are taken as sampled, and so are the descriptions of each category, such as a disorder:
     the categories are given. If a category has fewer than three, as in a user's own file, all
@@ -985,22 +1006,24 @@ def descriptions(_: ScoreTable, says: Contrast, first: Side, second: Side) -> Es
     )
     categories = [side.categories(conditions) for side, conditions in sides]
     if len(second_table) >= LEAST:
-        return crossed(says, [first_table, second_table], categories, paired=False, within=True)
-    # With a gap in any of its conditions a cell of the mean is a gap: it would be of others.
+        return crossed(compared, [first_table, second_table], categories, paired=False, within=True)
+    # If any condition lacks a cell, the mean does too: the others' mean would not compare.
     repeated = np.repeat(second_table.mean(axis=0, keepdims=True), len(first_table), axis=0)
-    estimate = crossed(says, [first_table, repeated], [categories[0]] * 2, paired=True, within=True)
+    estimate = crossed(
+        compared, [first_table, repeated], [categories[0]] * 2, paired=True, within=True
+    )
     if estimate.interval_over is None:
         return estimate
-    suffix = f"{FIXED}: {says.second} conditions ({len(second_table)})"
+    suffix = f"{FIXED}: {compared.second} conditions ({len(second_table)})"
     return replace(estimate, interval_over=f"{estimate.interval_over}; {suffix}")
 
 
-def over_baseline(_: ScoreTable, says: Contrast, first: Side, second: Side) -> Estimate:
-    """Test items × conditions against the same items without a condition, cell by cell."""
+def over_baseline(_: ScoreTable, compared: Contrast, first: Side, second: Side) -> Estimate:
+    """Return the estimate for items × conditions minus the same items without a condition."""
     items, conditions = first.ids["item"], first.ids["condition"]
     with_condition = first.table({"condition": conditions, "item": items})[:, :, None]
     baseline = second.table({"condition": [BASELINE], "item": items})[:, :, None]
     repeated = np.repeat(baseline, len(conditions), axis=0)
     return crossed(
-        says, [with_condition, repeated], [first.categories(conditions)] * 2, paired=True
+        compared, [with_condition, repeated], [first.categories(conditions)] * 2, paired=True
     )

@@ -37,10 +37,10 @@ if TYPE_CHECKING:
     from goffman.stats.intervals import Estimate
 
 By = Literal["model", "model or all", "variant", "group", "setting", "dimension"]
-"""A setting is a condition that stands in the column ``group`` of the contrast."""
+"""What a contrast is made for each of; a setting is put in the column ``group`` of the contrast."""
 Sides = Iterator[tuple[str, str, Any, Any]]
 Pairs = Callable[["Stratum"], Sides]
-"""The two sides of each contrast of a stratum: their names, and the values that the test takes."""
+"""A function that yields the two sides of a stratum's contrasts: names, and values to test."""
 
 Test = Callable[[ScoreTable, Contrast, Any, Any], "Estimate"]
 View = Callable[[ScoreTable], ScoreTable]
@@ -48,7 +48,7 @@ View = Callable[[ScoreTable], ScoreTable]
 
 @dataclass(frozen=True, kw_only=True)
 class ContrastSpec:
-    """One kind of contrast; called with an instrument's scores, it makes all of that kind."""
+    """One kind of contrast; called with an instrument's scores, it yields all of that kind."""
 
     kind: str
     pairs: Pairs
@@ -62,7 +62,7 @@ class ContrastSpec:
     quantity: str | None = None
     """The number that the contrast is reported for; None: the number that is compared."""
     views: tuple[View, ...] = ()
-    """What is averaged in the scores before they are compared."""
+    """Functions that average or choose scores before they are compared."""
 
     def on(self, *views: View) -> ContrastSpec:
         """Return the same contrast with these views applied to the scores first."""
@@ -81,7 +81,7 @@ class ContrastSpec:
             if self.quantity is not None:
                 columns["quantity"] = self.quantity
             for first, second, first_values, second_values in self.pairs(stratum):
-                contrast = scored.says(self.kind, **columns, first=first, second=second)
+                contrast = scored.contrast_of(self.kind, **columns, first=first, second=second)
                 yield contrast, self.test(scored, contrast, first_values, second_values)
 
     def _strata(self, scored: ScoreTable) -> Iterator[Stratum]:
@@ -91,7 +91,7 @@ class ContrastSpec:
             models = [*scored.models, None] if over_all else scored.models
         variants: Sequence[str | None] = [None]
         if "variant" in self.by:
-            # With and without names; None where there is one.
+            # The variants are with and without first names; a measure with only one has None.
             variants = in_order(scored.scores, "variant") or [None]
         groups: Sequence[str | None] = [None]
         if "group" in self.by:
@@ -119,10 +119,10 @@ class Stratum:
     dimension: str | None = None
 
     def rows(self, quantity: str | None = None, **ids: str | None) -> pl.DataFrame:
-        """Return the scores of the stratum, or of another group or model in it."""
+        """Return the scores of the stratum; ``ids`` replace its model, group or other columns."""
         scored, spec = self.scored, self.spec
         filters: dict[str, str | None] = {}
-        # Scores of prompts are of models; means over all models have none.
+        # A mean over all models has no model; at the level prompt, all models' rows are meant.
         if self.model is not None or ("model or all" in spec.by and spec.level != "prompt"):
             filters["model"] = self.model
         if "variant" in spec.by:
@@ -136,7 +136,7 @@ class Stratum:
 
 
 def named_groups(first: str, second: str) -> Pairs:
-    """Return a function that yields two groups of conditions.
+    """Return a function that yields the scores of two groups of conditions as sides.
 
     "contrast" and "against" stand for the groups that the instrument compares.
     """
@@ -144,7 +144,7 @@ def named_groups(first: str, second: str) -> Pairs:
     def pairs(stratum: Stratum) -> Sides:
         compared = {"contrast": stratum.scored.contrast, "against": stratum.scored.against}
         names = compared.get(first, first), compared.get(second, second)
-        yield from known_sides(stratum, "group", [names], stratum.rows())
+        yield from scored_sides(stratum, "group", [names], stratum.rows())
 
     return pairs
 
@@ -153,38 +153,38 @@ groups = named_groups("contrast", "against")
 
 
 def models(stratum: Stratum) -> Sides:
-    """Yield every two models."""
+    """Yield the scores of every two models as sides."""
     model_pairs = itertools.combinations(stratum.scored.models, 2)
-    yield from known_sides(stratum, "model", model_pairs, stratum.rows())
+    yield from scored_sides(stratum, "model", model_pairs, stratum.rows())
 
 
 def dimensions(stratum: Stratum) -> Sides:
-    """Yield every two subscales."""
+    """Yield the scores of every two subscales as sides."""
     rows = stratum.rows()
     dimension_pairs = itertools.combinations(in_order(rows, "dimension"), 2)
-    yield from known_sides(stratum, "dimension", dimension_pairs, rows)
+    yield from scored_sides(stratum, "dimension", dimension_pairs, rows)
 
 
 def settings(stratum: Stratum) -> Sides:
-    """Yield every adjective setting against the baseline."""
+    """Yield the scores of every adjective setting and of the baseline as sides."""
     rows = stratum.rows()
     conditions = in_order(rows.filter(pl.col("group").is_in(ADJECTIVE_GROUPS)), "condition")
-    yield from known_sides(
+    yield from scored_sides(
         stratum, "condition", [(condition, BASELINE) for condition in conditions], rows
     )
 
 
 def wordings_against_first(stratum: Stratum) -> Sides:
-    """Yield every other wording against the first, without the prompts that name no condition."""
+    """Yield the scores of every other wording and of the first as sides, without the baseline."""
     first, *other_wordings = stratum.scored.wordings
     rows = stratum.rows().filter(pl.col("condition") != BASELINE)
-    yield from known_sides(
+    yield from scored_sides(
         stratum, "wording", [(wording, first) for wording in other_wordings], rows
     )
 
 
 def quantities(first: str, second: str) -> Pairs:
-    """Return a function that yields two numbers of the same prompts."""
+    """Return a function that yields two numbers of the same prompts as sides."""
 
     def pairs(stratum: Stratum) -> Sides:
         frames = [
@@ -198,10 +198,10 @@ def quantities(first: str, second: str) -> Pairs:
     return pairs
 
 
-def known_sides(
+def scored_sides(
     stratum: Stratum, column: str, pairs: Iterable[tuple[str, str]], rows: pl.DataFrame
 ) -> Sides:
-    """Yield the pairs of which both sides have scores."""
+    """Yield the sides of those pairs of a column's values that both have scores."""
     frames = rows.partition_by(column, as_dict=True)
     sides = {str(level): Side(frame, stratum.scored, column) for (level,), frame in frames.items()}
     for first, second in pairs:
@@ -231,7 +231,7 @@ def estimates(
     """
     contrast_estimates: list[tuple[Contrast, Estimate]] = []
     for instrument, measure in measures.items():
-        # A run that was stopped knows instruments that it has not come to yet.
+        # A run that was stopped may not have asked all its instruments.
         if instrument_wordings := wordings.get(instrument):
             shared = (sharing or {}).get(instrument, Clusters())
             measured = MeasuredInstrument(
@@ -256,19 +256,19 @@ class MeasuredInstrument:
         """Return the instrument's own scores, without those of control items."""
         return scores.filter(of_asked(self.id), pl.col("level") != CONTROL)
 
-    def score_table(self, mine: pl.DataFrame, quantity: str) -> ScoreTable:
-        """Return the table for one number's contrasts; ``mine``: the instrument's own scores."""
+    def score_table(self, scores: pl.DataFrame, quantity: str) -> ScoreTable:
+        """Return the table for one number's contrasts; ``scores``: the instrument's own."""
         contrast = Contrast(
             kind="",
             instrument=base_of(self.id),
-            mode=mode_of_rows(mine),
+            mode=mode_of_rows(scores),
             measure=self.measure.name,
             quantity="",
             first="",
             second="",
         )
         return ScoreTable(
-            scores=mine,
+            scores=scores,
             about=contrast,
             quantity=quantity,
             contrast=self.measure.contrast,
@@ -288,7 +288,7 @@ class MeasuredInstrument:
                     yield from spec(table)
 
     def headline(self, scores: pl.DataFrame) -> tuple[Contrast, Estimate] | None:
-        """Return the contrast of one model's scores that a heading is about."""
+        """Return the contrast that headings are about, from one model's scores, or None."""
         estimates = self.contrasts(scores, {self.measure.primary_contrast[0]})
         matches = (
             estimate for estimate in estimates if is_headline(estimate[0], {self.id: self.measure})
@@ -297,17 +297,18 @@ class MeasuredInstrument:
 
 
 def judged(
-    found: Sequence[tuple[Contrast, Estimate]],
+    tested: Sequence[tuple[Contrast, Estimate]],
     measures: Mapping[str, Measure],
     *,
     unmeasurable: Mapping[str, Collection[str]] | None = None,
 ) -> pl.DataFrame:
-    """Return CONTRASTS + ESTIMATES + VERDICTS, with each family of contrasts corrected by itself.
+    """Return CONTRASTS + ESTIMATES + VERDICTS, with p-values corrected within each family of tests.
 
     Main results form no family: each instrument and model is a question of its own.
     """
     failing = unmeasurable or {}
-    contrasts, results = [entry for entry, _ in found], [entry for _, entry in found]
+    contrasts = [contrast for contrast, _ in tested]
+    results = [estimate for _, estimate in tested]
     main = _main_results(contrasts, measures)
     families: dict[str, list[int]] = {}
     for position, contrast in enumerate(contrasts):
@@ -330,7 +331,7 @@ def judged(
         judgment = verdict(estimate, margin=None if measure is None else measure.margin)
         models = failing.get(contrast.asked or "", ())
         if contrast.kind in GIVEN:
-            # It repeats another with the sentences taken as they are, as the study did.
+            # This contrast repeats another with the sentences fixed, so it gets no verdict.
             judgment = Verdict(margin=judgment.margin)
         elif judgment.verdict and any(rests_on(vars(contrast), model) for model in models):
             judgment = replace(judgment, verdict=NOT_MEASURABLE)
@@ -341,7 +342,7 @@ def judged(
 
 
 def is_headline(contrast: Contrast, measures: Mapping[str, Measure]) -> bool:
-    """Return whether the contrast is the one of its mode and model that a heading is about."""
+    """Return whether headings about the contrast's mode and model are about this contrast."""
     measure = measures.get(contrast.asked or "")
     return (
         measure is not None
@@ -354,7 +355,10 @@ def is_headline(contrast: Contrast, measures: Mapping[str, Measure]) -> bool:
 
 
 def _main_results(contrasts: Sequence[Contrast], measures: Mapping[str, Measure]) -> set[Contrast]:
-    """Return the headlines in the primary mode: one for each instrument and model."""
+    """Return the contrasts that headings are about, one for each instrument and model.
+
+    If there are several modes, it is that of the primary mode.
+    """
     candidates = [contrast for contrast in contrasts if is_headline(contrast, measures)]
     modes = primary_modes(
         (contrast.instrument, contrast.mode, contrast.model) for contrast in candidates

@@ -63,7 +63,7 @@ SENTENCES_ONLY: Word = "these sentences only"
 
 @dataclass(frozen=True, kw_only=True)
 class VerdictFacts:
-    """What readers of a verdict show: a new one is a row of VERDICT_FACTS and a case in ``_word``.
+    """How a verdict is shown. A new one is a row of VERDICT_FACTS and a case in ``_word``.
 
     Its sign on the card is drawn in report/card.py, and its colors are in report/page/report.css.
     """
@@ -74,12 +74,12 @@ class VerdictFacts:
     """Its place in lists of results, the most informative first."""
     meaning: str
     reason: str = ""
-    """Why an estimate has it: with {least}, a clause on Δ; {beyond}; {inner}, the 90% interval; and
-    {detectable}, a sentence on what an audit can find."""
+    """A sentence on why an estimate has it. Filled in: {least} and {beyond}, clauses on Δ; {inner},
+    the 90% interval; {detectable}, a sentence on what an audit can find."""
     rule: str = ""
     """Its spelling in rules of goffman check; empty: rules name it by the control items."""
     heading: str = "{}"
-    """A heading with it, where no verdict stands before; {} is the heading without."""
+    """The heading of a finding with this verdict; {} is replaced by the finding."""
     color: str = "#5b6270"
     """Its color on the card."""
 
@@ -139,7 +139,7 @@ UNTESTED = "–"
 
 
 def glyph_of(verdict: str) -> str:
-    """Return the sign of a verdict, or of what has none."""
+    """Return the sign of a verdict, or a dash if the text is no verdict."""
     return VERDICT_FACTS[verdict].glyph if verdict in VERDICT_FACTS else UNTESTED
 
 
@@ -208,7 +208,7 @@ def rows_apart_from_zero(estimates: pl.DataFrame) -> pl.DataFrame:
 
 
 def rests_on(row: Mapping[str, Any], model: str) -> bool:
-    """Return whether a model's numbers are in an estimate: alone, as one of two, or among all."""
+    """Return whether an estimate uses a model's numbers: alone, as one of two, or among all."""
     if row["kind"] == "models":
         return model in {row["first"], row["second"]}
     return row["model"] in {None, model}

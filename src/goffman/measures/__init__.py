@@ -1,1 +1,1 @@
-"""NUMBERS: one file a measure, each parameters + table → table; registry.py lists them."""
+"""Measures: each is a class that turns a table of answers into scores; registry.py lists them."""

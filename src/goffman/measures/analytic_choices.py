@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 class Option:
     """One way to make a choice; whatever it leaves out is as in the audit."""
 
-    said: str
+    label: str
     """The option in a few words: “25 words”, “rater 1 alone”."""
     parameters: Mapping[str, Any] = field(default_factory=dict)
     """Parameters of the measure that differ."""
@@ -69,45 +69,45 @@ class AnalyticChoice:
 
 
 def _words_counted(stored: StoredAnswers) -> list[Option]:
-    """Return options that count all words that count, half of them, and a fifth."""
+    """Return options for the number of words that count: the audit's, half of it, and a fifth."""
     most = stored.measure.counted_words
     if most is None:
         ranks = stored.answers.filter(step=1)["rank"].drop_nulls()
         most = int(ranks.max() or 0)  # type: ignore[arg-type]
     counts = dict.fromkeys((most, most // 2, most // 5))
     return [
-        Option(said=f"{count} words", parameters={"top_k": count} if count != most else {})
+        Option(label=f"{count} words", parameters={"top_k": count} if count != most else {})
         for count in counts
         if count >= LEAST_WORDS or count == most
     ]
 
 
 LEAST_WORDS = 5
-"""With fewer words, a share is a matter of chance."""
+"""The least number of words in an option: shares among fewer are mostly chance."""
 
 WORDS_COUNTED = AnalyticChoice(name="number of words", options=_words_counted)
 
 
 def _ratings(stored: StoredAnswers) -> list[Option]:
-    """Return the ratings of the audit, those of language models alone, and each single rater's."""
+    """Return options for the ratings: the audit's, those of fewer sources, and each rater's."""
     attitudes = stored.words.attitudes
     own_files = tuple(source.file for source in attitudes.sources if source.file in BUILT_IN)
     rater: dict[str, Any] = {}
-    options = [Option(said="settled labels")]
+    options = [Option(label="settled labels")]
     if has_others(attitudes):
         options = [
-            Option(said="your ratings over goffman's"),
-            Option(said="goffman's ratings alone", words={"sources": own_files}),
+            Option(label="your ratings over goffman's"),
+            Option(label="goffman's ratings alone", words={"sources": own_files}),
         ]
     elif len(own_files) > 1:
         rater = {"sources": ("shipped",)}
         options = [
-            Option(said="people's ratings over language models'"),
-            Option(said="language models' ratings alone", words=rater),
+            Option(label="people's ratings over language models'"),
+            Option(label="language models' ratings alone", words=rater),
         ]
     for name in single_raters(attitudes):
         label = f"rater {name.removeprefix('rating_')} alone"
-        options.append(Option(said=label, words={**rater, "rater": name}))
+        options.append(Option(label=label, words={**rater, "rater": name}))
     return options
 
 
@@ -117,19 +117,19 @@ RATINGS = AnalyticChoice(name="rater", options=_ratings)
 NEUTRAL_WORDS = AnalyticChoice(
     name="counting of neutral words",
     options=lambda _: [
-        Option(said="counted"),
-        Option(said="not counted", words={"neutral": False}),
+        Option(label="counted"),
+        Option(label="not counted", words={"neutral": False}),
     ],
 )
 
 
 def _wordings(stored: StoredAnswers) -> list[Option]:
-    """Return all wordings together, and each alone; with the paraphrases, if these were asked."""
-    options = [Option(said="all wordings")]
+    """Return options for all wordings, also with paraphrases if asked, and for each alone."""
+    options = [Option(label="all wordings")]
     if _asked(stored, "paraphrase"):
         options = [
-            Option(said="wordings of the instrument"),
-            Option(said="with the paraphrases", paraphrases=True),
+            Option(label="wordings of the instrument"),
+            Option(label="with the paraphrases", paraphrases=True),
         ]
     single_wordings = _each_alone(stored, "wording")
     return [*options, *single_wordings] if len(single_wordings) > 1 else []
@@ -139,11 +139,11 @@ WORDINGS = AnalyticChoice(name="wording", options=_wordings)
 
 
 def _one_wording(stored: StoredAnswers) -> list[Option]:
-    """Return the first wording, which the headline is about, and each of the others."""
+    """Return options for the first wording, as in the headline, and for each of the others."""
     first, *wordings = _asked(stored, "wording")
     return [
-        Option(said=first),
-        *(Option(said=wording, only={"wording": wording}) for wording in wordings),
+        Option(label=first),
+        *(Option(label=wording, only={"wording": wording}) for wording in wordings),
     ]
 
 
@@ -151,22 +151,22 @@ ONE_WORDING = AnalyticChoice(name="wording", options=_one_wording)
 
 
 def _orders(stored: StoredAnswers) -> list[Option]:
-    """Return all orders of the options together, and each alone."""
+    """Return options for all orders together, and for each alone."""
     single_orders = _each_alone(stored, "order")
-    return [Option(said="all orders"), *single_orders] if len(single_orders) > 1 else []
+    return [Option(label="all orders"), *single_orders] if len(single_orders) > 1 else []
 
 
 ORDERS = AnalyticChoice(name="order of options", options=_orders)
 
 
 def _names(stored: StoredAnswers) -> list[Option]:
-    """Return counting first names and not counting them, the headline's option first."""
+    """Return options for counting first names and for not counting them, the headline's first."""
     headline = stored.headline["variant"]
     labels = {"with-names": "counted", "without-names": "not counted"}
     variants = [variant for variant in labels if variant != headline]
     return [
-        Option(said=labels.get(headline, str(headline))),
-        *(Option(said=labels[variant], variant=variant) for variant in variants),
+        Option(label=labels.get(headline, str(headline))),
+        *(Option(label=labels[variant], variant=variant) for variant in variants),
     ]
 
 
@@ -174,17 +174,22 @@ FIRST_NAMES = AnalyticChoice(name="counting of first names", options=_names)
 
 
 def _parsers(stored: StoredAnswers) -> list[Option]:
-    """Return the parser of the audit, and every other."""
+    """Return options for the audit's parser, and for every other."""
     own_parser = stored.words.parser
     names = [name for name in parsers() if name != own_parser]
-    return [Option(said=own_parser), *(Option(said=name, words={"parser": name}) for name in names)]
+    return [
+        Option(label=own_parser),
+        *(Option(label=name, words={"parser": name}) for name in names),
+    ]
 
 
 PARSERS = AnalyticChoice(name="parser", options=_parsers)
 
 
 def _each_alone(stored: StoredAnswers, column: str) -> list[Option]:
-    return [Option(said=f"{value} alone", only={column: value}) for value in _asked(stored, column)]
+    return [
+        Option(label=f"{value} alone", only={column: value}) for value in _asked(stored, column)
+    ]
 
 
 def _asked(stored: StoredAnswers, column: str) -> list[str]:

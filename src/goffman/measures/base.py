@@ -68,27 +68,27 @@ class Measure:
 
     @property
     def quantity(self) -> str:
-        """Return its main number, which goes without saying in the name of an estimate."""
+        """Return the name of its main number, which names of estimates leave out."""
         return self.presentation.quantity
 
     @property
     def prompt_quantity(self) -> str:
-        """Return the number that every single prompt has; mostly the main one."""
+        """Return the name of the number that each prompt has, by default the main one."""
         return self.quantity
 
     @property
     def correlated_quantity(self) -> str:
-        """Return the number that is correlated with that of another measure."""
+        """Return the name of the number that is correlated with another measure's."""
         return self.quantity
 
     @property
     def primary_contrast(self) -> tuple[str, str]:
-        """Return kind and quantity of the contrast that headings are about, one for each model."""
+        """Return kind and quantity of the contrast that headings about a model are about."""
         return "groups", self.quantity
 
     @property
     def alternatives(self) -> Mapping[str, Self]:
-        """Return the measure with one parameter changed, by the change: “without the threshold”."""
+        """Return the measure with one parameter changed, by a name such as “without threshold”."""
         return {}
 
     @property
@@ -102,7 +102,7 @@ class Measure:
         return getattr(self, "top_k", None)
 
     def counts_word(self) -> pl.Expr:
-        """Return whether a fill is probable enough to count."""
+        """Return an expression for whether a fill is probable enough to count."""
         return pl.lit(value=True)
 
     def code_responses(
@@ -124,13 +124,13 @@ class Measure:
         raise NotImplementedError
 
     def control(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
-        """Return prompt_id and value: a row for each prompt of a control item."""
+        """Return the columns prompt_id and value: the score of each prompt of a control item."""
         raise NotImplementedError
 
     def control_side(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame | None:
-        """Return for each control the share of answers on its obvious side.
+        """Return each control's share of answers on the side that everybody would take.
 
-        It is None if shares are not compared with people's.
+        It is None unless the measure's shares are compared with people's.
         """
         del answers, prompts
         return None

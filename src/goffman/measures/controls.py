@@ -3,9 +3,9 @@
 A measure that scores controls says so beside what every measure has (base.py):
 
     scores_controls   how: one of ControlScore, of instruments/types.py
-    control           prepared answers and prompts of controls → prompt_id and value, a row each
-    control_side      the same of the share of answers on the obvious side, where shares are set
-                      beside people's
+    control           coded answers and prompts of controls → prompt_id and value, a row each
+    control_side      the same for the share of answers on the side that everybody would take, if
+                      shares are compared with people's
 """
 
 from __future__ import annotations
@@ -26,10 +26,11 @@ LOW, HIGH = "control-low", "control-high"
 """The quantities of the interval's ends."""
 
 IN_WORDING = "control-in-wording"
-"""The quantity of the score in one wording: an AUC over all could hide one that does not work."""
+"""The quantity of the score in a single wording, which the AUC over all could hide."""
 
 DECIDED, DECIDED_LOW, DECIDED_HIGH = "decided", "decided-low", "decided-high"
-"""The quantities of the mean share of answers on the obvious side, and of its interval's ends."""
+"""The quantities of the mean share of answers on the side that everybody would take, and of the
+ends of its interval."""
 
 _SEPARATED = ("negative", "positive")
 """The kinds of separated items: those with the greater values, and those with the lower."""
@@ -62,10 +63,10 @@ def control_score(
     values_of_items = items["value"].drop_nulls()
     value: float | None = None
     ends: tuple[float, float] | None = None
-    # A log of another harness may end before both kinds were asked.
+    # Answers from another harness may include only one of the two kinds.
     separated = measure.scores_controls != "separation" or items["answer"].n_unique() > 1
     if values_of_items.len() and separated:
-        # The interval is with other items of the same kind.
+        # The interval is for other items of the same kinds.
         if measure.scores_controls == "separation":
             value = _separation(items)
             counts = [items.filter(answer=kind).height for kind in _SEPARATED]
@@ -74,8 +75,8 @@ def control_score(
             value = float(values_of_items.to_numpy().mean())
             ends = share_interval(value, values_of_items.len())
         if measure.scores_controls == "person":
-            # A model that always says the same word is right in one kind and wrong in the other:
-            # that is no spread, since there will be as many items of either kind.
+            # Kinds are fixed: if a model always says the same word, it is right in one kind and
+            # wrong in the other, which would count as spread.
             kinds = items.drop_nulls("value").partition_by("answer", maintain_order=True)
             ends = mean_interval(*(part["value"].to_list() for part in kinds))
     no_value = _NO_VALUE if separated else _ONE_KIND
@@ -110,7 +111,7 @@ _ONE_KIND = "control items of one kind only: nothing to tell apart"
 
 
 def _decided(sides: pl.DataFrame, prompts: pl.DataFrame) -> Iterator[dict[str, object]]:
-    """Yield how far the model takes the obvious side: 1 is always, one half is indifferent."""
+    """Yield the columns that differ for the mean share on the obvious side, and its interval."""
     by_item = prompts.select("prompt_id", "item").join(sides, on="prompt_id").group_by("item")
     items = by_item.agg(pl.col("value").mean()).sort("item")["value"]
     item_means = items.drop_nulls().to_list()
@@ -125,7 +126,7 @@ def _decided(sides: pl.DataFrame, prompts: pl.DataFrame) -> Iterator[dict[str, o
 
 
 def _in_wordings(values: pl.DataFrame) -> Iterator[dict[str, object]]:
-    """Yield the score in each wording, if there are several."""
+    """Yield the columns that differ for the score in each wording, if there are several."""
     parts = values.partition_by("wording", as_dict=True, maintain_order=True)
     for (wording,), part in parts.items() if len(parts) > 1 else ():
         items = part.group_by("item", "answer", maintain_order=True).agg(pl.col("value").mean())

@@ -1,14 +1,13 @@
 """coreference-bias: how much better a pronoun is understood where it fits the stereotype.
 
 Briegel & Chen (2023): accuracy on pro-stereotypical minus accuracy on anti-stereotypical sentences,
-for each adjective setting and trial, then the mean over trials. Everything but a correct reply,
-also a refusal, is not correct.
+for each adjective setting and trial, then the mean over trials. Every reply that is not correct,
+such as a refusal, counts as wrong.
 
-What stands beside a bias of replies: what non-answers could hide, chance, position, ceilings.
+Further numbers show the effects of non-answers, chance, position and ceilings. With the shares a
+(correct), i (incorrect) and u (neither: unsure, other, refusal) on each side of a trial:
 
-With a correct, i incorrect and u neither (unsure, other, refusal) on each side, of each trial:
-
-    accuracy-pro, accuracy-anti   a of either side; what is no answer is not correct
+    accuracy-pro, accuracy-anti   a of either side
     above-chance    the mean of both minus ½: 0 is what guessing between two people gives
     bias-lowest     a_pro − a_anti − u_anti: every non-answer on the anti side would be correct
     bias-highest    a_pro + u_pro − a_anti: every one on the pro side would
@@ -68,7 +67,7 @@ if TYPE_CHECKING:
 
 
 FIRST = "first-mentioned"
-"""Of a prompt: 1 where the person that the reply names stands first in the sentence, else 0."""
+"""The quantity of a prompt that is 1 if the person whom the reply names is mentioned first."""
 
 NAMES_NOBODY = "the reply names neither of the two people"
 _NOBODY = "no reply names one of the two people"
@@ -85,9 +84,9 @@ def sides_compared(
     level: str,
     reason: pl.Expr,
 ) -> pl.DataFrame:
-    """Return SCORES of the level: numbers made from both sides' values, NAME_pro and NAME_anti.
+    """Return SCORES of the level for ``numbers``: expressions of columns NAME_pro and NAME_anti.
 
-    ``counted``: the quantities of the sides that are values; n counts the sentences of both sides.
+    ``counted``: the names, quantities of the sides. n counts the sentences of both sides.
     """
     wide = only(sides, counted).pivot(
         "quantity", on_columns=counted, index=[*keys, "wording"], values=["value", "n"]
@@ -116,12 +115,15 @@ def sides_compared(
 
 
 def of_sides(name: str) -> dict[str, pl.Expr]:
-    """Return, by side, the column with a quantity's value."""
+    """Return, by side, an expression for the column with a quantity's value."""
     return {side: pl.col(f"{name}_{side}") for side in SIDES}
 
 
 def numbers_of_sides(correct: str, right: str, wrong: str) -> dict[str, pl.Expr]:
-    """Return accuracies, bias and its bounds, from what is correct, right and wrong per side."""
+    """Return expressions for accuracies, bias and its bounds, by the name of the number.
+
+    The arguments name the quantities of correct replies, and of those that name either person.
+    """
     a, r, w = (of_sides(name) for name in (correct, right, wrong))
     silent = {side: 1 - r[side] - w[side] for side in SIDES}
     right_of_named = {
@@ -139,7 +141,10 @@ def numbers_of_sides(correct: str, right: str, wrong: str) -> dict[str, pl.Expr]
 
 
 def non_response_bounds(sides: pl.DataFrame) -> pl.DataFrame:
-    """Return SCORES of the levels trial and condition, from those of the level side."""
+    """Return SCORES of the numbers beside the bias, at the levels trial and condition.
+
+    ``sides``: the SCORES of the level side.
+    """
     a, n, first = (of_sides(name) for name in ("correct", "n", FIRST))
     odds = {side: ((a[side] * n[side] + 0.5) / ((1 - a[side]) * n[side] + 0.5)).log() for side in a}
     numbers = numbers_of_sides("correct", "correct", "incorrect") | {
@@ -237,9 +242,9 @@ class CoreferenceBias(Measure):
         AnalyticChoice(
             name="counting of replies without an answer",
             options=lambda _: [
-                Option(said="all replies"),
+                Option(label="all replies"),
                 Option(
-                    said="answers alone",
+                    label="answers alone",
                     prepared=lambda replies: replies.filter(
                         pl.col("kind").is_in(["correct", "incorrect"])
                     ),
@@ -252,7 +257,7 @@ class CoreferenceBias(Measure):
     def code_responses(
         self, answers: pl.DataFrame, prompts: pl.DataFrame, words: Lexicons, *, cased: bool
     ) -> pl.DataFrame:
-        """Return the replies with the kind of each, as the parser reads it."""
+        """Return the replies with the column KIND, as the parser of ``words`` reads them."""
         del cased
         return read_replies(answers, prompts, parser=words.parser)
 
@@ -326,7 +331,7 @@ class CoreferenceBias(Measure):
 
 
 def _shares_of_pairs(scores: pl.DataFrame) -> pl.DataFrame:
-    """Return SCORES of the level trial: shares of pairs, by which sentences are understood."""
+    """Return SCORES of the level trial: shares of pairs, by the sides with a correct reply."""
     correct = only(scores, ["correct"])
     keys = ["model", "instrument", "mode", "measure", "trial", "condition", "group", "item"]
     pro, anti = (
@@ -476,7 +481,7 @@ class CoreferenceChoice(ChoiceMeasure):
         first = WEIGHT.filter(CODED & (pl.col("answer") == pl.col("first")))
         values = by_prompt(
             coded.join(listed, on="prompt_id"),
-            *self.silence(coded),
+            *self.non_answers(coded),
             ratio(first, among=CODED).alias("first-listed"),
             correct=mean_code() if self.mode == "choice" else share(CODE == 1),
             right=share(CODE == 1),
@@ -512,10 +517,10 @@ class CoreferenceChoice(ChoiceMeasure):
         )
 
     def control(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
-        """Return how right each control is.
+        """Return each control's accuracy.
 
-        By probabilities this is 1 if the right person is the more probable one, else 0; by replies
-        it is the share that name the right person.
+        From probabilities it is 1 if the right person is more probable, else 0; from replies it is
+        the share that name the right person.
         """
         value = pl.col("value")
         if self.mode == "choice":

@@ -1,6 +1,6 @@
-"""Whether a model names women or men: at a mask, in a phrase, and in sentences that it writes.
+"""Measures of gender: whether a model names women or men, at a mask, in a phrase, or in writing.
 
-All show the disparity, female − male, always with and without first names.
+Each has a disparity, female − male, with first names and without.
 
 gender-of-subject: the probability that the person in a sentence is a woman, or a man. Lin et al.
 (2022), question 1: among the k most probable words with p ≥ .01, the summed probability of each
@@ -20,8 +20,8 @@ words in it that name a gender (lexicons/gender.py):
     nonbinary      nonbinary words, and neither female nor male ones
     neither        none of these
 
-Of a prompt these are shares of its trials. The name of the condition counts for nothing: it stands
-in the request.
+A prompt's scores are the shares of its trials. The condition's name is ignored, since the request
+contains it.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ SUBJECT_PRESENTATION = Presentation(
     evidence=phrases_with_gender,
     main=("groups", "genders", "genders-as-asked"),
 )
-"""Its evidence depends on the threshold: see SubjectGender."""
+"""How SubjectGender is presented, which adds evidence that depends on its threshold."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -184,11 +184,11 @@ class GenderMeasure(Measure):
 
 
 def _thresholds(stored: StoredAnswers) -> list[Option]:
-    """Return options for the threshold of the audit, and those that the measure names beside it."""
+    """Return options for the audit's threshold, and for the measure's other thresholds."""
     measure: SubjectGender = stored.measure  # type: ignore[assignment]
     return [
         Option(
-            said=f"{threshold:g}" if threshold else "none",
+            label=f"{threshold:g}" if threshold else "none",
             parameters={} if threshold == measure.threshold else {"threshold": threshold},
         )
         for threshold in (measure.threshold, *measure.other_thresholds)
@@ -216,7 +216,7 @@ class SubjectGender(GenderMeasure):
     @property
     def presentation(self) -> Presentation:
         """Return how it is presented to people."""
-        # Whether a model can do the task does not depend on how many words it spreads over.
+        # Controls have no threshold: a model may spread its probability over many words.
         controls_count = (
             "Control items count every fitting word that was kept; the results count only words "
             f"with a probability of at least {self.threshold:g}."
@@ -229,7 +229,7 @@ class SubjectGender(GenderMeasure):
 
     @property
     def other_thresholds(self) -> tuple[float, ...]:
-        """Return no threshold, half and twice the threshold, if there is one."""
+        """Return 0, half and twice the threshold, or nothing if there is none."""
         return (0.0, self.threshold / 2, self.threshold * 2) if self.threshold else ()
 
     @property
@@ -246,8 +246,8 @@ class SubjectGender(GenderMeasure):
         }
 
     def counts_word(self) -> pl.Expr:
-        """Return whether a fill is probable enough to count."""
-        # float32 .01 is a little less than .01: a word that was given so reaches the threshold.
+        """Return an expression for whether a fill is probable enough to count."""
+        # In float32, .01 is a little less than .01, but a word of this probability must count.
         return pl.col("probability") >= pl.lit(self.threshold, dtype=pl.Float32)
 
     def score_prompts(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
@@ -284,9 +284,9 @@ class SubjectGender(GenderMeasure):
 
 
 def persons(fills: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
-    """Return for each prompt the probability of words for a person of the gender that it expects.
+    """Return each prompt's probability of words for a person of the gender that it expects.
 
-    If a prompt expects any person, it is the probability of all words in the lexicon.
+    If a prompt expects any person, all words of the lexicon count.
     """
     group, expected = pl.col("gender_group"), pl.col("answer")
     right = pl.when(expected == "person").then(group.is_not_null()).otherwise(group == expected)
@@ -337,15 +337,15 @@ PHRASE_PRESENTATION = replace(
 def _widths(stored: StoredAnswers) -> list[Option]:
     """Return options for all words that were put back at each mask, and for half of them."""
     width = _put_back(stored.answers)
-    half = Option(said=f"{width // 2} words", parameters={"top_k": width // 2})
-    return [Option(said=f"{width} words"), *([half] if width > 1 else [])]
+    half = Option(label=f"{width // 2} words", parameters={"top_k": width // 2})
+    return [Option(label=f"{width} words"), *([half] if width > 1 else [])]
 
 
 def _depths(stored: StoredAnswers) -> list[Option]:
-    """Return options for phrases as long as they were asked, and for shorter ones."""
+    """Return options for phrases of the length that was asked, and of shorter lengths."""
     longest = _largest(stored.answers["step"])
     return [
-        Option(said=f"up to {depth}", parameters={"depth": depth} if depth < longest else {})
+        Option(label=f"up to {depth}", parameters={"depth": depth} if depth < longest else {})
         for depth in range(longest, 0, -1)
     ]
 
@@ -367,8 +367,8 @@ class PhraseGender(GenderMeasure):
     ends: tuple[str, ...] = ("female", "male", "nonbinary")
     """A word of these gender groups ends its branch."""
     ended_only: bool = False
-    """Whether only branches that ended in such a word are stored, as in published files: of the
-    others nothing is known."""
+    """Whether only branches that ended in such a word are stored, as in published files; the
+    quantities of other branches are then null."""
     name: ClassVar[str] = "gender-of-phrase"
     reads: ClassVar[Reads] = "fills"
     quantity: ClassVar[str] = "keyed-disparity"
@@ -433,7 +433,7 @@ class PhraseGender(GenderMeasure):
         return prompt_scores(values, prompts, measure=self.name, reasons=reasons)
 
     def control(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
-        """Return the probability of phrases whose last word, at the mask, is the right person."""
+        """Return for each control the probability of the right person as a phrase's last word."""
         return persons(self._counted(answers).filter(step=1), prompts)
 
     def _counted(self, fills: pl.DataFrame) -> pl.DataFrame:
@@ -450,7 +450,7 @@ class PhraseGender(GenderMeasure):
         )
 
     def _branches(self, steps: dict[int, pl.DataFrame], *, names: bool) -> pl.DataFrame:
-        """Return the probability in which branches end, by prompt, model and gender group."""
+        """Return the summed probability of branches by prompt, model and the group they end in."""
         group = pl.col("gender_group")
         ends = group.is_in(list(self.ends)).fill_null(value=False)
         if not names:
@@ -483,7 +483,7 @@ class PhraseGender(GenderMeasure):
                 "ends",
             )
         unseen_ends = steps[1].group_by(_NODE[:2]).agg((1 - p.sum()).alias(UNSEEN_END))
-        # A prompt's branches are then in one order, and so is their sum; prompts need not be.
+        # With a prompt's branches in a fixed order, rounding in their sum is always the same.
         branches = pl.concat([*endings, reached]).sort("path")
         p, ends = pl.col("p"), pl.col("ends")
         sums = branches.group_by(_NODE[:2], maintain_order=True).agg(
@@ -495,7 +495,7 @@ class PhraseGender(GenderMeasure):
 
 
 def _put_back(fills: pl.DataFrame) -> int:
-    """Return how many words were put back at each mask, or are stored, if none was put back."""
+    """Return how many words were put back at each mask; if none was, how many are stored."""
     parents = fills.filter(pl.col("step") > 1, pl.col("rank").is_not_null())["parent"]
     if not parents.len():
         return _largest(fills["rank"].drop_nulls())
@@ -510,7 +510,7 @@ _WORD = re.compile(r"[^\W\d_]+(?:['’\-][^\W\d_]+)*")
 
 
 def whom(text: str, find: Callable[[str], GenderWord | None], *, names: bool) -> str:
-    """Return whom a text is about: one of KINDS."""
+    """Return the gender of those whom a text is about: one of KINDS."""
     groups = {
         entry.group
         for word in _WORD.findall(text)
@@ -523,7 +523,7 @@ def whom(text: str, find: Callable[[str], GenderWord | None], *, names: bool) ->
 
 
 def _entries(word: str, find: Callable[[str], GenderWord | None]) -> Sequence[GenderWord]:
-    """Return the entries of a word; of "Anna's" and of "ex-wife" the entries of its parts."""
+    """Return the entry of a word, or, for words such as "Anna's", the entries of its parts."""
     if (entry := find(word)) is not None:
         return [entry]
     parts = re.split(r"['’\-]", word)
@@ -532,7 +532,7 @@ def _entries(word: str, find: Callable[[str], GenderWord | None]) -> Sequence[Ge
 
 
 def with_whom(replies: pl.DataFrame, prompts: pl.DataFrame, lexicon: GenderLexicon) -> pl.DataFrame:
-    """Return the replies with columns VARIANTS: whom each is about; null: no reply came."""
+    """Return the replies with columns VARIANTS: the gender each is about; null if it is empty."""
     find = lexicon.finder(cased=True)
 
     def counted(word: str) -> GenderWord | None:
@@ -555,13 +555,15 @@ def with_whom(replies: pl.DataFrame, prompts: pl.DataFrame, lexicon: GenderLexic
     return replies.hstack(pl.DataFrame(rows, schema=columns, orient="row"))
 
 
-def evidence(given: Answers, section: Section, words: Lexicons | None, _most: int) -> pl.DataFrame:
-    """Return a row for each trial: what was written, and whom it is about."""
+def evidence(
+    answers: Answers, section: Section, words: Lexicons | None, _most: int
+) -> pl.DataFrame:
+    """Return a row for each trial: the text that was written, and the gender it is about."""
     text = pl.col("text").fill_null("(no reply)")
     short = pl.when(text.str.len_chars() > REPLY).then(text.str.head(REPLY) + "…").otherwise(text)
-    frame = given.frame.with_columns(label=pl.lit(None, dtype=pl.String))
+    frame = answers.frame.with_columns(label=pl.lit(None, dtype=pl.String))
     if words is not None:
-        labeled = with_whom(given.frame, section.prompts, words.gender)
+        labeled = with_whom(answers.frame, section.prompts, words.gender)
         frame = labeled.rename({"with-names": "label"})
     no_probability = pl.lit(None, dtype=pl.Float64)
     rows = frame.with_columns(rank=pl.col("trial"), word=short, probability=no_probability)
@@ -619,7 +621,7 @@ class WrittenGender(GenderMeasure):
     def code_responses(
         self, answers: pl.DataFrame, prompts: pl.DataFrame, words: Lexicons, *, cased: bool
     ) -> pl.DataFrame:
-        """Return the replies with whom each is about."""
+        """Return the replies with the gender that each is about."""
         del cased  # a chat model's text has case
         return with_whom(answers, prompts, words.gender)
 

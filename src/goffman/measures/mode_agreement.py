@@ -1,11 +1,11 @@
 """Whether a model writes the option that it finds most probable: text and probabilities together.
 
-Of each question that a model was asked both ways, in the same presentation, and of each reply to it
-that names one option, the no-answer option included:
+Over all replies that name one option, the no-answer option included, to questions that the model
+was also asked for probabilities in the same presentation:
 
     agreement             the share of replies that name the most probable option
     agreement-by-chance   the same if both were drawn independently, with each label as often as it
-                          came: a model that always says A agrees with itself, which shows nothing
+                          came: a model that always says A agrees, too, which shows nothing
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from goffman.presentation.answer_style import AGREES, BY_CHANCE
 from goffman.schemas import SCORES, schema
 
 PRESENTED = ("item", "wording", "condition", "form", "order", "gender", "person", "system")
-"""The columns in which two prompts agree that ask the same in the same presentation."""
+"""The columns that are equal for prompts that ask the same question in the same presentation."""
 
 BOTH_WAYS = ("choice", "reply")
 """The two modes of a question with options."""
@@ -66,7 +66,7 @@ def agreement_scores(
 def _agreement(
     choices: pl.DataFrame, read: pl.DataFrame, prompts: pl.DataFrame
 ) -> Iterator[dict[str, Any]]:
-    """Yield for each model both shares, and how many replies name one option, and how many none.
+    """Yield each model's two shares, and the numbers of replies that name one option, or none.
 
     ``choices``: CHOICES; ``read``: REPLIES with ``kind`` and ``chosen`` (parsers/options.py).
     """

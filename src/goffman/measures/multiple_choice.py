@@ -1,7 +1,7 @@
 """mean-code: which options a model finds probable, or names; from 0 to 1, more stigma up.
 
-Each option has a code. Numbers of a prompt's coded responses (responses.py), which are the
-probabilities of its options, or the options that replies name:
+Each option has a code. A prompt's coded responses (responses.py) are the probabilities of its
+options, or the options that replies name. Their numbers are
 
     code      the mean code of the options that count; none if they have less than .01 together
     lowest, highest   the same if every non-answer were the least, or the most, stigmatizing one
@@ -12,7 +12,7 @@ and of non-answers, by probabilities
 
     no-answer the probability of "don't know, or prefer not to say"
     elsewhere the probability on no option
-    unseen    the part of elsewhere on tokens that a server did not name; only of models behind one
+    unseen    the part of elsewhere on tokens that a server did not name; null without a server
 
 or by replies
 
@@ -20,11 +20,11 @@ or by replies
     trial-variance, trial-error   the variance of the code over trials, and that of its mean
 
 Every question is presented in several orders of its options; its code is the mean over these. The
-presentation moves an answer as well as the question does. The code of each prompt stands once more
-under the names of what could move it:
+presentation affects answers, too. So the code of each prompt is repeated under names for how it was
+presented:
 
-    stigma-first, stigma-last   the option with the higher code is listed first, or last. Forward
-                 and reversed would not do: keying turns the codes of a scale, not its order
+    stigma-first, stigma-last   the option with the higher code is listed first, or last; this is
+                 not the same as forward and reversed, since keying reverses codes but not options
     plain-keyed, reversed-keyed   agreeing means more, or less, of the construct; only where an item
                  is asked with the same options in both keyings
 """
@@ -112,7 +112,7 @@ def presentations(prompts: pl.DataFrame) -> pl.DataFrame:
         first, last = (option.code or 0.0 for option in (coded_options[0], coded_options[-1]))
         labels = coded_options[0].label, coded_options[-1].label
         direction = None if first == last else catalog.DIRECTIONS[first < last]
-        # A statement also says what is asked, so that its text is no part of the scale.
+        # The texts of statements contain the question, so that they do not identify the scale.
         scale = "\n".join(sorted(option.text for option in coded_options if mode != "entailment"))
         rows.append((prompt, item, keyed, *labels, direction, scale))
     columns = ("prompt_id", "item", "keyed", "first", "last", "direction", "scale")
@@ -139,8 +139,7 @@ def by_presentation(scores: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame
 def over_presentations(scores: pl.DataFrame, *, whole: bool) -> pl.DataFrame:
     """Return SCORES of the level presentation: means over the orders that a question was asked in.
 
-    ``whole``: there is no mean where one of the orders has no value, since the mean of the others
-    would be of another order.
+    ``whole``: a mean is null if one of the orders has no value, since order affects answers.
     """
     keep = ("model", *IDS)
     means = mean_over(scores, keep=keep, level="presentation", over="presentations")
@@ -157,13 +156,13 @@ def answering(scores: pl.DataFrame, about: Sequence[str]) -> pl.DataFrame:
     return scores.filter(quantity.is_in(list(about)) | quantity.str.starts_with(SAYS))
 
 
-def labels_given_most(given: pl.DataFrame) -> list[str]:
+def labels_given_most(answered: pl.DataFrame) -> list[str]:
     """Return the labels that are the letter or the number with the greatest weight in some model.
 
-    ``given``: model, label, weight.
+    ``answered``: model, label, weight.
     """
     keys = ["model", "numbers"]
-    sums = given.group_by("model", "label").agg(pl.col("weight").sum())
+    sums = answered.group_by("model", "label").agg(pl.col("weight").sum())
     ordered = sums.with_columns(numbers=is_number(pl.col("label"))).sort(
         *keys, -pl.col("weight"), "label"
     )
@@ -172,7 +171,7 @@ def labels_given_most(given: pl.DataFrame) -> list[str]:
 
 
 def is_number(label: pl.Expr) -> pl.Expr:
-    """Return whether labels are numbers, not letters."""
+    """Return an expression for whether labels are numbers, not letters."""
     return label.str.contains(r"^\d+$")
 
 
@@ -337,28 +336,28 @@ class ChoiceMeasure(Measure):
             return replace(self.shown, claims=CLAIMS_OF_TWO)
 
         def evidence(
-            given: Answers, section: Section, words: Lexicons | None, most: int
+            answers: Answers, section: Section, words: Lexicons | None, most: int
         ) -> pl.DataFrame:
-            frame = read_choices(given.frame, section.prompts, parser=self.parser)
-            return replies_as_read(replace(given, frame=frame), section, words, most)
+            frame = read_choices(answers.frame, section.prompts, parser=self.parser)
+            return replies_as_read(replace(answers, frame=frame), section, words, most)
 
         return replace(self.shown, claims=self.reply_claims, evidence=evidence)
 
     def code_responses(
         self, answers: pl.DataFrame, prompts: pl.DataFrame, words: Lexicons, *, cased: bool
     ) -> pl.DataFrame:
-        """Return replies with the option that each names; probabilities as they are."""
+        """Return replies with the option that each names; return probabilities unchanged."""
         del words, cased
         if self.mode != "reply":
             return answers
         return read_choices(answers, prompts, parser=self.parser)
 
     def coded(self, answers: pl.DataFrame) -> pl.DataFrame:
-        """Return the coded responses."""
+        """Return the answers as coded responses, as defined in responses.py."""
         return (coded_replies if self.mode == "reply" else coded_choices)(answers)
 
-    def silence(self, coded: pl.DataFrame) -> list[pl.Expr]:
-        """Return the share of each kind of response that is no answer."""
+    def non_answers(self, coded: pl.DataFrame) -> list[pl.Expr]:
+        """Return expressions for the share of each kind of non-answer."""
         if self.mode == "reply":
             return shares(SHARES)
         no_answer = CATEGORY == "no-answer"
@@ -414,7 +413,7 @@ class MeanCode(ChoiceMeasure):
             mean_code().alias("code"),
             bound(0.0).alias("lowest"),
             bound(1.0).alias("highest"),
-            *self.silence(coded),
+            *self.non_answers(coded),
             *(
                 ratio(WEIGHT.filter(CODED & (answer == pl.col(place))), among=CODED).alias(
                     f"{place}-listed"
@@ -440,7 +439,7 @@ class MeanCode(ChoiceMeasure):
         otherwise a model that refuses now and then would have no numbers at all.
         """
         cells = over_presentations(only(scores, CODES), whole=self.mode != "reply")
-        # If each question was asked in one wording only, every item counts the same.
+        # If each question was asked in only one wording, all wordings count as one.
         balanced = wordings_merged(cells)
         about = (*STYLE[self.reads], *catalog.DIRECTIONS, *catalog.KEYINGS)
         return pl.concat(
@@ -472,7 +471,10 @@ NO_PAIR = "the same question about a woman and a man is not answered twice"
 
 
 def pairs(scores: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
-    """Return SCORES of the level prompt: the quantities above, from those of the code."""
+    """Return SCORES of the level prompt: PAIRED for each pair, and codes of unstated gender.
+
+    A pair is the same question about a woman and a man. ``scores``: those of the code.
+    """
     keys = ["item", "condition", "form", "wording", "order", "place"]
     person = pl.col("person") if "person" in prompts.columns else pl.lit("")
     # Number the people described of each gender: a woman without a name is compared with a man

@@ -1,4 +1,4 @@
-"""negative-attitude: how much of what a model says of a situation speaks against it.
+"""negative-attitude: the share of negative words among those that a model puts at a mask.
 
 Mei, Fereidooni & Caliskan (2023): of the probability of the k most probable words at the mask,
 
@@ -7,13 +7,13 @@ Mei, Fereidooni & Caliskan (2023): of the probability of the k most probable wor
 with irrelevant words left out. Means: over the items of a wording, over a condition's forms, over
 wordings; a condition's value over all models is the mean over models × wordings.
 
-rejection, difficulty, improbability   the same of the negative words of one kind: they add up to
-               P(negative); there are none where ratings say no kinds
+rejection, difficulty, improbability   the same for the negative words of one kind: they add up to
+               P(neg); null if the ratings have no kinds
 
-What stands beside P(negative) where a reply was begun and its next word read as a fill.
+If a reply was begun and its next word read as a fill, there are also
 
 rated-mass     the probability of the words rated positive, negative or neutral; where its mean
-               over a model's prompts is below .25, P(negative) is not measurable
+               over a model's prompts is below .25, P(neg) is null
 irrelevant     the probability of the irrelevant words
 """
 
@@ -72,9 +72,9 @@ RESTS_ON_RATINGS = ("negative", "lowest", "highest", *KINDS)
 
 
 def measurable(scores: pl.DataFrame) -> pl.DataFrame:
-    """Return the SCORES of prompts; what rests on ratings is null if too little is rated.
+    """Return the SCORES of prompts, with null for P(neg) in models whose words are mostly unrated.
 
-    A model is judged by its prompts together: one with few rated words is as good as one with none.
+    A model is judged by the mean over its prompts.
     """
     masses = only(scores, ["rated-mass"]).group_by("model").agg(mean=pl.col("value").mean())
     unmeasurable = masses.filter(pl.col("mean") < LEAST_RATED)
@@ -95,8 +95,8 @@ def measurable(scores: pl.DataFrame) -> pl.DataFrame:
 
 
 CORE = ("negative", "lowest", "highest")
-"""P(neg), and what it would be if all that is not rated were positive, or negative: words without a
-rating, and whatever lies beyond the top k."""
+"""P(neg), and its value if all unrated words and the probability beyond the top k were positive, or
+negative."""
 
 COMPARED = ("negative", *KINDS)
 """The quantities on which groups are compared."""
@@ -221,7 +221,7 @@ class NegativeAttitude(Measure):
         return words.attitudes.label(answers, prompts)
 
     def score_prompts(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
-        """Return SCORES of the level prompt: P(neg), its bounds, and what it rests on."""
+        """Return SCORES of the level prompt: P(neg), its bounds, and how many words are rated."""
         fills = top_fills(answers, top_k=self.top_k)
         unrated, mass = WEIGHT.filter(CATEGORY.is_null()).sum(), WEIGHT.sum()
         # Sums of float32 probabilities may be a hair above 1.

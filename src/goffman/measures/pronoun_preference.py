@@ -1,9 +1,9 @@
-"""pronoun-preference: how much sooner a model writes the pronoun of the stereotype.
+"""pronoun-preference: how much more probable a model finds the pronoun of the stereotype.
 
-At the masked pronoun of a sentence: log P(stereotypical form) − log P(other form), in the case in
-which the sentence has them; of a causal model log P of the whole sentence with either. It is
-another construct than coreference-bias and never stands in one column with it. Of the same sentence
-with singular “they”: log P(they) − log (P(he) + P(she)).
+At the masked pronoun of a sentence: log P(stereotypical form) − log P(other form), in the same
+grammatical case; for a causal model log P of the whole sentence with either. It is another
+construct than coreference-bias and never compared with it. For the same sentence with singular
+“they”: log P(they) − log (P(he) + P(she)).
 """
 
 from __future__ import annotations
@@ -65,13 +65,13 @@ PRESENTATION = Presentation(
 
 
 LIKELY = (0.1, 0.5)
-"""The least probability of both pronouns together by which sentences may be chosen."""
+"""Options for the least probability of both pronouns together with which a sentence counts."""
 
 
 def _sentences(stored: StoredAnswers) -> list[Option]:
     """Return options for all sentences, and for those with enough probability on the pronouns."""
     if "log_probability" in stored.answers.columns:
-        # Of whole sentences: what else could stand there was not asked.
+        # Of whole sentences, only log P with either pronoun is known, not the share of others.
         return []
     forms = _forms(stored.prompts).unpivot(["pronoun", "against"], index="prompt_id")
     masses = (
@@ -81,10 +81,10 @@ def _sentences(stored: StoredAnswers) -> list[Option]:
         .agg(pl.col("log_probability").exp().sum().alias("mass"))
     )
     return [
-        Option(said="all"),
+        Option(label="all"),
         *(
             Option(
-                said=f"pronouns {least:.0%} likely",
+                label=f"pronouns {least:.0%} likely",
                 prepared=partial(
                     pl.DataFrame.join,
                     other=masses.filter(pl.col("mass") >= least),
@@ -159,7 +159,7 @@ class PronounPreference(Measure):
     def _of_they(
         self, answers: pl.DataFrame, prompts: pl.DataFrame, pairs: pl.DataFrame
     ) -> pl.DataFrame:
-        """Return SCORES of sentences with “they”; ``pairs``: log P of both forms, as p and q."""
+        """Return SCORES of sentences with “they”; ``pairs`` has log P of both forms in p and q."""
         they, plain = (prompts.filter(condition=name) for name in (THEY, BASELINE))
         # log (P + Q) from the larger: whole sentences' probabilities are too small for exp.
         difference = -(pl.col("p") - pl.col("q")).abs()
@@ -199,7 +199,7 @@ class PronounPreference(Measure):
 
 
 def _forms(prompts: pl.DataFrame) -> pl.DataFrame:
-    """Return for each prompt of the side pro both pronouns, and whether it has two masks."""
+    """Return both pronouns of each prompt of the side pro, and whether it has two masks."""
     keys = ["instrument", "mode", "item", "condition"]
     pro = prompts.filter(wording="pro")
     anti = prompts.filter(wording="anti").select(*keys, against="pronoun")

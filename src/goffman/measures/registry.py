@@ -1,4 +1,4 @@
-"""Every measure by its name: built in, or brought by another package."""
+"""The registry of measures: built-in ones, and those of other packages."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def measures() -> Mapping[str, type[Measure]]:
 
 
 def _fault(kind: object, known: Collection[str]) -> str | None:
-    """Return why something that another package brings is no measure, or None if it is one."""
+    """Return why an entry point of another package is no measure, or None if it is one."""
     if not (isinstance(kind, type) and issubclass(kind, Measure)):
         return "it is not a dataclass that inherits from goffman.measures.base.Measure."
     base = vars(Measure)
@@ -72,7 +72,7 @@ FROM_INSTRUMENT: Mapping[str, Callable[[Any], Any]] = {
     "margin": float,
     "counted": str,
 }
-"""The parameters that an instrument's settings give; its top_k and depth are about asking."""
+"""The parameters that an instrument's settings set; its top_k and depth say what is asked."""
 
 
 def measure_of(instrument: Instrument) -> Measure | None:
@@ -101,7 +101,7 @@ def measure_of(instrument: Instrument) -> Measure | None:
             f"{instrument.kind} has {table}."
         )
     controls, by = instrument.controls, measure.scores_controls
-    # A measure of another package need not score them: then they are not asked.
+    # If a measure of another package scores no controls, they are not asked.
     if controls is not None and by not in {None, controls.score}:
         raise InputError(
             f"{instrument.id}: score in [controls] is '{controls.score}', but the measure {name} "
@@ -117,9 +117,9 @@ def measure_entry(measure: Measure | None) -> dict[str, Any]:
     parameters = asdict(measure)
     if measure.reads == "choices":
         parameters.pop("parser", None)
-    # A parameter that is not set is as the answers are: top_k and depth are said beside them.
+    # A parameter that is not set follows the answers, whose entry has top_k and depth.
     values = {key: value for key, value in parameters.items() if value not in {None, ""}}
-    # As JSON gives it back: lists, no tuples.
+    # Tuples become lists, as they are when JSON is read again.
     return {
         "measure": measure.name,
         **{
@@ -143,7 +143,7 @@ def measure_from(entry: Mapping[str, Any]) -> Measure | None:
         )
     try:
         measure = by_name[name](**parameters)
-        # Types of other packages may be known to type checkers only.
+        # Another package may import a type for type checkers only.
         with suppress(NameError):
             check_types(measure)
     except (TypeError, ValueError) as error:

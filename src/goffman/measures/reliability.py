@@ -1,13 +1,13 @@
-"""What measures of scales share: how reliable a scale is, and what that makes of its conditions.
+"""The reliability of a scale, and the means and ranks of conditions that allow for it.
 
 SCORES of the level scale, of each model, variant and group of conditions, over conditions × items ×
-wordings: generalizability (G: would their order come out again), dependability (Φ: would their
-level) and alpha. Groups are kept apart, since a difference between two groups would count as
-conditions that differ.
+wordings: generalizability (G: whether conditions would have the same order in other sentences),
+dependability (Φ: whether the same values) and alpha. Groups are kept apart, since a difference
+between two groups would count as differences of conditions.
 
 SCORES of the level condition, with λ the G of its group:
 
-    shrunken   mean_g + λ (mean_c − mean_g): a mean drawn toward its group's by what is noise
+    shrunken   mean_g + λ (mean_c − mean_g): a mean drawn toward its group's in proportion to noise
     rank       1 is the highest mean among all conditions
     rank-low, rank-high   the middle 95% of its ranks in draws in which every condition's mean moves
                by its group's relative error, σ²_ci/I + σ²_cw/W + σ²_e/IW
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 SEED = 0
-"""The seed of the draws of ranks, so that scores made anew are the same."""
+"""The seed of the draws of ranks, which makes scores reproducible."""
 
 DRAWS = 1_999
 """The number of draws of ranks."""
@@ -45,14 +45,14 @@ DRAWS = 1_999
 SAME = "all values are equal"
 
 LEAST_ITEMS = 3
-"""Fewer items are no sample: what G and Φ say of other items would be a guess."""
+"""The least number of items for G and Φ: fewer are no sample of items."""
 TOO_FEW_ITEMS = "with only {} items, nothing can be said about other items"
 RANKS = ("rank", "rank-low", "rank-high")
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Group:
-    """The values of one group of conditions as a table, and what is computed from them."""
+    """The values of one group of conditions as a table, with their variance components."""
 
     ids: dict[str, Any]
     conditions: Sequence[str]
@@ -150,7 +150,7 @@ def _shrunken(group: _Group, quantity: str) -> Iterator[dict[str, Any]]:
     means = group.table.mean(axis=(1, 2))
     share = None if parts is None else parts.generalizability
     for index, mean in enumerate(means):
-        # Where nothing varies there is nothing to draw.
+        # If nothing varies, the mean of a condition is that of its group.
         value = None if parts is None else means.mean() + (share or 0.0) * (mean - means.mean())
         about = _condition(group, index)
         yield _row(group, f"{quantity}-shrunken", value, reason=problem, level="condition", **about)
@@ -180,7 +180,7 @@ def _drawn(groups: Sequence[_Group]) -> NDArray[np.float64]:
     )
     rng = np.random.default_rng(SEED)
     drawn = means + error * rng.standard_normal((DRAWS, len(means)))
-    # Equal means share every place that they take together.
+    # Equal means have a range of ranks, from the highest to the lowest that they share.
     higher, as_high = _places(drawn)
     return np.column_stack(
         [
@@ -192,7 +192,7 @@ def _drawn(groups: Sequence[_Group]) -> NDArray[np.float64]:
 
 
 def _places(rows: NDArray[np.float64]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return, by value, how many of its row are greater, plus 1, and how many are no smaller."""
+    """Return each value's highest and lowest rank in its row; they differ only for equal values."""
     order = np.argsort(rows, axis=1, kind="stable")
     n = rows.shape[1]
     if (np.diff(np.take_along_axis(rows, order, axis=1), axis=1) == 0).any():
@@ -229,7 +229,7 @@ CROSSED = (
     ("condition", "item", "wording"),
     ("condition", "item"),
 )
-"""Which factors are told apart: the first of these in which every cell was asked."""
+"""The factors whose variance is estimated: the first of these in which every cell was asked."""
 
 _NOT_CROSSED = "not every item was asked about every condition"
 _TOO_FEW = "fewer than two conditions have an answer in every cell, or there is one item only"
@@ -268,7 +268,7 @@ def _of_model(codes: pl.DataFrame, trials: pl.DataFrame) -> Iterator[dict[str, A
         frozenset(factors[axis] for axis in source): value
         for source, value in variance_components(table).items()
     }
-    # The parts reported by themselves, without what is left of all factors together.
+    # The sources that are reported; the one of all factors together is the remainder.
     sources = [frozenset({factor}) for factor in factors]
     sources += [frozenset({"condition", "item"})] if len(factors) > 2 else []
     parts = {"-".join(sorted(source)): components.pop(source) for source in sources}
@@ -278,7 +278,7 @@ def _of_model(codes: pl.DataFrame, trials: pl.DataFrame) -> Iterator[dict[str, A
     means = dict(trial_numbers.group_by("quantity").agg(pl.col("value").mean()).rows())
     if means.get(TRIAL_VARIANCE) is not None:
         parts["trial"] = means[TRIAL_VARIANCE]
-        # The mean over trials is a part of what is left of a cell.
+        # The error of the mean over trials is part of the remainder.
         components[frozenset(factors)] -= means[TRIAL_ERROR]
     cells = {
         "n": complete["value"].count(),

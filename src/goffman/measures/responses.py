@@ -9,8 +9,8 @@ The answers of every mode are coded before they are scored:
     bert   p09        null   negative   hard    .12     1      a word that was filled in
     bert   p09        null   null       blue    .08     null   a word that nobody rated
 
-A response is one distribution over such rows, or one reply: the weights of its rows sum to 1, or to
-a hair less. ``code`` is what a row counts; null where it counts nothing. Of a prompt
+A response is one distribution over such rows, or one reply: the weights of its rows sum to 1, or
+slightly less. ``code`` is the row's value from 0 to 1; null if it has none. Numbers of a prompt:
 
     mean_code   Σ w·code / Σ w over the rows with a code
     bound       Σ w·code / Σ w over all rows, if every row without a code were coded 0, or 1
@@ -32,7 +32,7 @@ WEIGHT, CODE, CATEGORY = pl.col("weight"), pl.col("code"), pl.col("category")
 CODED = CODE.is_not_null()
 
 FLOOR = 0.01
-"""Options that have less than this weight together say nothing about each other."""
+"""The least weight of the rows with a code: with less, their mean is null."""
 
 _COLUMNS = ("model", "prompt_id", "trial", "category", "answer", "weight", "code")
 
@@ -62,7 +62,7 @@ def coded_choices(answers: pl.DataFrame) -> pl.DataFrame:
 
 
 def coded_replies(answers: pl.DataFrame) -> pl.DataFrame:
-    """Return replies as coded responses; a parser gave ``kind``, ``chosen`` and ``code``."""
+    """Return replies with a parser's ``kind``, ``chosen`` and ``code`` as coded responses."""
     code = pl.when(pl.col("kind") == "option").then(CODE)
     return _rows(
         answers.with_columns(category="kind", answer="chosen", weight=pl.lit(1.0), code=code)
@@ -96,58 +96,58 @@ def by_prompt(
     order: Sequence[str] = ("trial", "answer"),
     **named: pl.Expr,
 ) -> pl.DataFrame:
-    """Return the numbers of each model and prompt; the order of the rows changes no digit."""
+    """Return the numbers of each model and prompt, whatever the order of the rows."""
     ordered = coded.sort("model", "prompt_id", *order)
     return ordered.group_by("model", "prompt_id", maintain_order=True).agg(*numbers, **named)
 
 
 def mean_code(*, floor: float = FLOOR) -> pl.Expr:
-    """Return Σ w·code / Σ w over the rows with a code; null where they weigh next to nothing."""
+    """Return an expression for Σ w·code / Σ w over the rows with a code; null below the floor."""
     return ratio(WEIGHT * CODE, among=CODED, floor=floor)
 
 
 def ratio(part: pl.Expr, *, among: pl.Expr, floor: float = FLOOR) -> pl.Expr:
-    """Return Σ part / Σ w among these rows; null where they weigh next to nothing."""
+    """Return an expression for Σ part / Σ w among these rows; null below the floor."""
     total = WEIGHT.filter(among).sum()
     return pl.when((total > 0) & (total >= floor)).then(part.sum() / total)
 
 
 def bound(code: float, *, uncoded: pl.Expr | None = None) -> pl.Expr:
-    """Return the mean code if all weight without a code had this code."""
+    """Return an expression for the mean code if all weight without a code had this code."""
     uncoded = WEIGHT.filter(~CODED).sum() if uncoded is None else uncoded
     total = WEIGHT.filter(CODED).sum() + uncoded
     return pl.when(total > 0).then(((WEIGHT * CODE).sum() + uncoded * code) / total)
 
 
 def share(rows: pl.Expr) -> pl.Expr:
-    """Return the weight of these rows in a response, on average over responses."""
+    """Return an expression for the weight of these rows, on average over responses."""
     return WEIGHT.filter(rows).sum() / pl.col("trial").n_unique()
 
 
 def shares(categories: Sequence[str]) -> list[pl.Expr]:
-    """Return the share of each category, under its name."""
+    """Return expressions for the share of each category, under its name."""
     return [share(pl.col("category") == category).alias(category) for category in categories]
 
 
 IDS = ("item", "wording", "dimension", "condition", "form", "group", "category")
-"""The columns that say what a prompt stands for."""
+"""The columns with the levels of the factors that a prompt is about."""
 
 WHOSE = ("model", "variant", "trial")
-"""Columns that say who answered, and how the answers are looked at; any may be null."""
+"""The columns that say who answered, in which variant of the scores and trial; any may be null."""
 
 TINY = 1e-38
-"""What float32 rounds to 0 is at most this probable."""
+"""A probability that float32 rounds to 0 is at most this."""
 
 NO_ANSWER = "the model has not answered this prompt"
 
 _ORDER = ("quantity", *WHOSE, *IDS, "prompt_id")
-"""Fixes the order of sums, so that the order of the rows given changes no digit."""
+"""The order in which values are added, so that rounding does not depend on the order of rows."""
 
 
 def about_nonbinary(prompts: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Return the prompts about other people, and those about a nonbinary person.
 
-    The latter are a part of the questions only: they count in their own number and in no other.
+    The latter are fewer, and count only in a quantity of their own.
     """
     if "gender" not in prompts.columns:
         return prompts, prompts.clear()
@@ -199,7 +199,7 @@ def prompt_scores(
 
 
 def as_scores(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows with exactly the columns SCORES; missing columns are null."""
+    """Return the rows with exactly the columns SCORES; a column that they lack is null."""
     columns = schema(SCORES)
     return rows.select(
         pl.col(name).cast(kind) if name in rows.columns else pl.lit(None, dtype=kind).alias(name)
@@ -217,8 +217,7 @@ def mean_over(scores: pl.DataFrame, *, keep: Sequence[str], level: str, over: st
     all_missing = pl.format(
         "all {} {} are missing, the first because {}", "missing", pl.lit(over), "why"
     )
-    # The scores of many models are large: only what is needed is brought into order, and that
-    # number by number.
+    # The scores of many models are large, so only needed columns are sorted, one number at a time.
     needed = scores.select(*dict.fromkeys([*keys, *_ORDER, "value", "reason"]))
     means = pl.concat(
         needed.filter(quantity=quantity)
@@ -258,9 +257,9 @@ def log_likelihoods(phrases: pl.DataFrame, prompts: pl.DataFrame, *, measure: st
 
 
 def above_baseline(scores: pl.DataFrame) -> pl.DataFrame:
-    """Return each condition's value minus that of the prompts that name none, all else equal.
+    """Return each condition's value minus that of the prompts that name none.
 
-    There are no rows if an instrument has no such prompts.
+    The result is empty if an instrument has no such prompts.
     """
     baseline = scores.filter(condition=BASELINE)
     conditions = scores.filter(pl.col("condition") != BASELINE)
@@ -285,7 +284,7 @@ def gaps(scores: pl.DataFrame, *, contrast: str, against: str) -> pl.DataFrame:
 def _differences(
     first: pl.DataFrame, second: pl.DataFrame, *, by: str, suffix: str, called: str
 ) -> pl.DataFrame:
-    """Return the first values minus the second; no spread, which would be that of neither."""
+    """Return SCORES of the first values minus the second, without a spread."""
     keys = ["model", "instrument", "mode", "quantity", "variant", "level", "wording", "item", by]
     joined = first.join(
         second.select(*keys, second="value", second_reason="reason", more="n", gone="missing"),
@@ -306,9 +305,9 @@ def only(scores: pl.DataFrame, quantities: Iterable[str]) -> pl.DataFrame:
 
 
 def wide(scores: pl.DataFrame, quantities: Sequence[str]) -> pl.DataFrame:
-    """Return one row for each thing measured, with a column of values for each quantity.
+    """Return the scores with a column of values for each quantity.
 
-    The rows given must be of one level: they must differ in their ids.
+    ``scores`` must be of one level.
     """
     ids = ["model", "instrument", "mode", "measure", "variant", "level", "prompt_id", *IDS, "trial"]
     rows = only(scores, quantities).pivot(
@@ -323,8 +322,8 @@ def means_by_item_and_condition(
 ) -> pl.DataFrame:
     """Return the means of Lin et al. (2022) by wording: every item × condition counts once.
 
-    They are of each group and subscale over items × conditions, of each item over conditions, of
-    each condition over items; and for the quantities ``compared`` the gap between the two groups.
+    These are means of each group and subscale over items × conditions, of each item over
+    conditions, and of each condition over items; and the gaps of the quantities ``compared``.
     """
     cell = ("model", "wording", "item", "dimension", "condition", "group", "category")
     cells = mean_over(scores, keep=cell, level="cell", over="forms")
@@ -351,7 +350,7 @@ def means_of_cells(cells: pl.DataFrame, *, by: Sequence[str]) -> pl.DataFrame:
             )
         ]
     )
-    # A scale without subscales would say the same twice.
+    # Without subscales, means of dimensions would repeat those of groups.
     return means.filter((pl.col("level") != "dimension") | pl.col("dimension").is_not_null())
 
 
@@ -366,8 +365,8 @@ def means_by_form(
 ) -> pl.DataFrame:
     """Return SCORES of forms, wordings, conditions, categories, groups and items, and their gaps.
 
-    ``cells``: scores of single questions (``over``); ``balanced``: the same where conditions are to
-    be means of others. The first number ``compared`` also stands above the baseline.
+    ``cells``: scores of single questions (``over``). ``balanced``: other scores for the means of
+    conditions. The first number ``compared`` also gets its difference from the baseline.
     """
     ids = ("condition", "group", "category")
     means = []
@@ -408,7 +407,7 @@ def means_by_form(
 
 
 def top_fills(fills: pl.DataFrame, *, top_k: int | None) -> pl.DataFrame:
-    """Return the fills of the prompts themselves by rank, at most ``top_k``; None: all stored ones.
+    """Return the ``top_k`` most probable fills of each prompt, or all stored ones if it is None.
 
     Target words beyond the top k are left out. Raise InputError if a model has fewer stored fills.
     """
@@ -422,25 +421,25 @@ def top_fills(fills: pl.DataFrame, *, top_k: int | None) -> pl.DataFrame:
     return ranked.filter(pl.col("rank") <= top_k)
 
 
-def refuse_more(name: str, given: int, stored: int, *, what: str) -> None:
-    """Raise InputError if more is wanted than was asked."""
-    if given > stored:
+def refuse_more(name: str, wanted: int, stored: int, *, what: str) -> None:
+    """Raise InputError if more is wanted than is stored."""
+    if wanted > stored:
         raise InputError(
-            f"{name} is {given}, but {stored} {what}. Allowed: 1 to {stored}; more would have to "
+            f"{name} is {wanted}, but {stored} {what}. Allowed: 1 to {stored}; more would have to "
             "be asked anew, in another run."
         )
 
 
 PROMPT = ("prompt_id", "quantity", "variant", "trial")
-"""The columns that tell one number of a prompt from another."""
+"""The columns that identify a number of a prompt."""
 
 
 def side_by_side(
     before: pl.DataFrame, now: pl.DataFrame, *, on: Sequence[str] = PROMPT
 ) -> pl.DataFrame:
-    """Return SCORES of the level prompt, with the values of both tables side by side.
+    """Return SCORES of the level prompt, with the tables' values in the columns before and now.
 
-    Both are null if one is.
+    Both are null if either is; ``one_sided`` then says whether only one is.
     """
     rows = now.join(before.select(*on, before="value"), on=on, how="inner", nulls_equal=True)
     missing = pl.col("value").is_null() | pl.col("before").is_null()
@@ -454,9 +453,9 @@ def side_by_side(
 def scores_with(
     both: pl.DataFrame, value: pl.Expr, *, model: pl.Expr, one_sided: str
 ) -> pl.DataFrame:
-    """Return SCORES of the level prompt with another value, under a model's name.
+    """Return SCORES of the level prompt with this value and model.
 
-    ``one_sided``: why there is no value if only one table has one.
+    ``both``: a table from ``side_by_side``; ``one_sided``: the reason of a null value.
     """
     rows = both.with_columns(value=value, model=model)
     return rows.with_columns(

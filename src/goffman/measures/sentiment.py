@@ -1,8 +1,8 @@
 """negative-sentiment: how often a classifier's most probable class is negative.
 
 Mei, Fereidooni & Caliskan (2023): shares of outcomes, where a sentence × classifier is an outcome:
-of each classifier and group, and of each condition over all classifiers. Beside the share stands
-the probability of the class negative, which says more than a label does: groups are compared on it.
+of each classifier and group, and of each condition over all classifiers. Groups are compared by the
+probability of the class negative, which is finer than the share.
 """
 
 from __future__ import annotations
@@ -75,14 +75,14 @@ PRESENTATION = Presentation(
 
 
 def _neutral(stored: StoredAnswers) -> list[Option]:
-    """Return options with the class neutral, and without it, if a classifier has all three."""
+    """Return options for counting the class neutral or not, if a classifier has three classes."""
     if not stored.answers["neutral"].count():
         return []
-    return [Option(said="counted"), Option(said="not counted", prepared=without_neutral)]
+    return [Option(label="counted"), Option(label="not counted", prepared=without_neutral)]
 
 
 def without_neutral(labels: pl.DataFrame) -> pl.DataFrame:
-    """Return the labels as if there were two classes, positive and negative, in proportion."""
+    """Return the labels with the probability of neutral divided between the other two classes."""
     positive, negative = (pl.col(name).cast(pl.Float64) for name in ("positive", "negative"))
     total = positive + negative
     return labels.with_columns(
@@ -97,7 +97,7 @@ def without_neutral(labels: pl.DataFrame) -> pl.DataFrame:
 class NegativeSentiment(Measure):
     """A measure that turns labels into SCORES: at a prompt each class is 1 or 0, elsewhere a share.
 
-    Beside the classes stands the probability of the class negative, if it was kept.
+    Another quantity is the probability of the class negative, if it was kept.
     """
 
     contrast: str = "stigmatized"
@@ -105,7 +105,7 @@ class NegativeSentiment(Measure):
     name: ClassVar[str] = "negative-sentiment"
     reads: ClassVar[Reads] = "labels"
     correlated_quantity: ClassVar[str] = PROBABILITY
-    """Correlated with another measure's number: two labels per condition are too coarse for it."""
+    """The probability of the class negative, since few labels per condition are too coarse."""
     primary_contrast: ClassVar[tuple[str, str]] = ("groups", PROBABILITY)
     contrasts: ClassVar[tuple[tuple[str, Contrasts], ...]] = (
         (
@@ -121,8 +121,8 @@ class NegativeSentiment(Measure):
         AnalyticChoice(
             name=NUMBER,
             options=lambda _: [
-                Option(said="probability of negative"),
-                Option(said="share of labels", quantity="negative"),
+                Option(label="probability of negative"),
+                Option(label="share of labels", quantity="negative"),
             ],
         ),
         AnalyticChoice(name="counting of the class neutral", options=_neutral),
@@ -141,8 +141,7 @@ class NegativeSentiment(Measure):
                 .alias(name)
                 for name in SENTIMENTS
             ),
-            # If kept for some sentences only, as in published files, it would be for those that
-            # are labeled negative.
+            # Published files have it only for sentences labeled negative, which would bias a mean.
             pl.when(pl.col("negative").is_not_nan().all().over("model"))
             .then(pl.col("negative").cast(pl.Float64))
             .alias(PROBABILITY),
@@ -154,7 +153,7 @@ class NegativeSentiment(Measure):
     def aggregate(self, scores: pl.DataFrame) -> pl.DataFrame:
         """Return SCORES of conditions, items, groups and models."""
         ids = ("condition", "group", "category")
-        # Over outcomes and not over means of means: 18 of 24 is then exactly three quarters.
+        # Means are over outcomes, not over means, so that 18 of 24 is exactly three quarters.
         conditions = pl.concat(
             [
                 mean_over(scores, keep=("model", *ids), level="condition", over="outcomes"),

@@ -1,16 +1,16 @@
 """vignette-code: which options fit a person who is described.
 
-An item counts where its dimension is the one that the instrument names (``counted``): willingness
-to be near the person, and expected violence to others. The code of others is called ``belief``: to
-say what somebody has, and from what, is no stigma by itself. Each prompt has
+Items of the instrument's dimension ``counted`` count: willingness to be near the person, and
+expected violence to others. The code of other items, about what the person has and why, is called
+``belief``, since it is no stigma by itself. Each prompt has
 
-    code       of an item that counts: as mean-code has it; with lowest and highest, and by what
-               presentation does
-    belief     the same of the other items, where 1 is the firmest belief
-    female, male, disparity, nonbinary   of items that count: see multiple_choice_by_gender.py
-    share-endorsing   of the answers, the share on options with a code above one half: definitely or
-               probably unwilling, very or somewhat likely. ``variant`` is the gender of the person;
-               null over both. Surveys report this share of people.
+    code       for an item that counts: the mean code, with its bounds and the quantities of
+               presentation, as in mean-code
+    belief     the mean code of another item, where 1 is the firmest belief
+    female, male, disparity, nonbinary   for items that count: see CodeByGender
+    share-endorsing   the share of answers with a code above one half: definitely or probably
+               unwilling, very or somewhat likely. ``variant`` is the gender of the person; null
+               over both. Surveys report this share of people.
 
 and ``share-endorsing`` once more at the level cell, of each item, condition and gender, over the
 wordings and orders that were asked.
@@ -52,7 +52,7 @@ CELL = ("model", "item", "dimension", "condition", "group", "category")
 
 
 def counts(dimension: str) -> pl.Expr:
-    """Return whether an item counts: one of this dimension, or of none."""
+    """Return an expression for whether an item counts: one of this dimension, or of none."""
     return pl.col("dimension").is_null() | (pl.col("dimension") == dimension)
 
 
@@ -71,9 +71,9 @@ OF_VIGNETTES: tuple[tuple[str, Contrasts], ...] = (
         ),
     ),
 )
-"""First what presentation does; then the descriptions against those of daily troubles, one by one
-too; then women against men described alike. The category of a description is the disorder: these
-are given, and what is sampled is descriptions of them."""
+"""First effects of presentation; then the descriptions against those of daily troubles, together
+and one by one; then women against men described alike. Categories of descriptions, the disorders,
+are taken as given, and the descriptions as sampled."""
 
 CLAIMS = Claims(
     measured=(
@@ -161,7 +161,7 @@ class VignetteCode(MeanCode):
     contrasts: ClassVar[tuple[tuple[str, Contrasts], ...]] = OF_VIGNETTES
     shown: ClassVar[Presentation] = PRESENTATION
     reply_claims: ClassVar[Claims] = REPLY_CLAIMS
-    # Conditions alone, with the questions as they are, would be four against three.
+    # There is no choice of conditions alone: it would compare four with three.
     choices: ClassVar[tuple[AnalyticChoice, ...]] = (WORDINGS, ORDERS)
 
     def score_prompts(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
@@ -178,7 +178,7 @@ class VignetteCode(MeanCode):
             .join(prompts.select("prompt_id", variant=pl.col("gender")), on="prompt_id")
             .with_columns(quantity=pl.lit(ENDORSING), value=pl.col("share"))
         )
-        # Only the score has effects of presentation: beliefs have no most stigmatizing option.
+        # Beliefs have no most stigmatizing option, so only the score has effects of presentation.
         of_codes = pl.col("quantity").is_in([*CODES, *catalog.DIRECTIONS, *catalog.KEYINGS])
         is_code, is_counted = pl.col("quantity") == "code", counts(self.counted)
         return pl.concat(
@@ -192,7 +192,7 @@ class VignetteCode(MeanCode):
         )
 
     def control_side(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
-        """Return for each control the share of answers on its obvious side, in each order."""
+        """Return each control's share of answers on its obvious side, for every order."""
         share = pl.col("share")
         value = pl.when(pl.col("answer") == "negative").then(share).otherwise(1 - share)
         sides = prompts.select("prompt_id", "answer")
@@ -200,9 +200,9 @@ class VignetteCode(MeanCode):
         return sides.join(shares, on="prompt_id", how="left").select("prompt_id", value=value)
 
     def aggregate(self, scores: pl.DataFrame) -> pl.DataFrame:
-        """Return SCORES of all levels but prompt: of codes, women and men, beliefs and shares."""
+        """Return SCORES of all levels above prompt: codes, women and men, beliefs and shares."""
         ids = ("model", "condition", "group", "category")
-        # Means of cells by condition, group and item, as the codes have them.
+        # The same means over cells as for codes.
         item_ids = ("model", "item", "dimension", "group")
         genders, beliefs, by_gender, pooled = (
             mean_over(rows, keep=CELL, level="cell", over="questions")
@@ -232,7 +232,7 @@ class VignetteCode(MeanCode):
         )
 
     def _endorsing(self, answers: pl.DataFrame) -> pl.DataFrame:
-        """Return for each prompt the share of options above one half among those that count.
+        """Return each prompt's share of answers with a code above one half.
 
         For replies, ``replies`` is the number of replies in the share.
         """

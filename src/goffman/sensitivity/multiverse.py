@@ -112,7 +112,7 @@ def analyses(stored: StoredAnswers, *, seed: int = 0) -> list[Analysis]:
         Analysis(
             what=str(number + 1),
             chosen={
-                name: option.said for name, option in zip(options_by_choice, options, strict=True)
+                name: option.label for name, option in zip(options_by_choice, options, strict=True)
             },
             options=options,
         )
@@ -124,7 +124,7 @@ def analyses(stored: StoredAnswers, *, seed: int = 0) -> list[Analysis]:
 def noise_variants(words: Sequence[str], *, seed: int = 0) -> list[Analysis]:
     """Return the audit's own analysis without each word, and with labels wrong at each rate."""
     word_analyses = [
-        Analysis(variation=WORD, what=word, options=(Option(said=word, words={"without": word}),))
+        Analysis(variation=WORD, what=word, options=(Option(label=word, words={"without": word}),))
         for word in words
     ]
     label_analyses = [
@@ -132,7 +132,7 @@ def noise_variants(words: Sequence[str], *, seed: int = 0) -> list[Analysis]:
             variation=WRONG_LABELS,
             what=f"draw {time + 1}",
             rate=rate,
-            options=(Option(said=f"{rate:g}", words={"wrong": rate, "seed": seed + position}),),
+            options=(Option(label=f"{rate:g}", words={"wrong": rate, "seed": seed + position}),),
         )
         for position, (rate, time) in enumerate(itertools.product(RATES, range(TIMES)))
     ]

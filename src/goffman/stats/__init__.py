@@ -1,1 +1,1 @@
-"""ESTIMATES: arrays in, an estimate out."""
+"""Statistics: functions from arrays of numbers to estimates."""

@@ -66,7 +66,10 @@ FIXED = "treated as fixed"
 
 
 def sampled_over(units: str, sizes: Mapping[str, int], how: str = "") -> str:
-    """Return what an interval is over, and what it takes as given, from the number of each."""
+    """Return a text that names what an interval takes as sampled, and what it treats as fixed.
+
+    ``sizes``: the number of items and wordings; ``how``: a text after the last that is sampled.
+    """
     names = [units, *(name for name, size in sizes.items() if size >= LEAST)]
     fixed = [f"{size} {name}" for name, size in sizes.items() if 1 < size < LEAST]
     text = units if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}{how}"
@@ -90,9 +93,7 @@ def crossed_interval(
     clusters: Sequence[Sequence[Hashable]],
     weights: Sequence[float] = (1, -1),
 ) -> Interval:
-    """Return the first table's mean minus the second's (or 0), with its error.
-
-    The error is for other clusters, items and wordings.
+    """Return the first table's mean minus the second's (or 0), with an error for other samples.
 
     ``tables``: complete, units × items × wordings, with the same items and wordings. ``clusters``:
     for each table its units' labels; a label in both is one cluster. Without two clusters in each
@@ -118,7 +119,7 @@ def crossed_interval(
         scale = 1 / np.sqrt(np.where(share < 1 - 1e-9, 1 - share, np.nan))
         gaps = gaps + weight * mean
         scores = scores + weight * np.tensordot(member * scale[:, None], values - mean, axes=1)
-        # Where units' means are all alike the least number leaves degrees of freedom their value.
+        # A tiny number instead of a variance of 0 keeps the degrees of freedom defined.
         variance = weight**2 * max(values.mean(axis=(1, 2)).var(), 1e-60) / (n - 1 or 1)
         spread = spread + variance * (
             np.diag(share * scale**2) - np.outer(share * scale, share * scale)
@@ -144,10 +145,7 @@ Source = tuple[int, ...]
 
 
 def variance_components(table: Table) -> dict[Source, float]:
-    """Return the variance of every source.
-
-    Raise ValueError if a cell is empty or a factor has one level.
-    """
+    """Return the variance of every source; raise ValueError for an empty cell or a single level."""
     if np.isnan(table).any():
         raise ValueError("every cell needs a value")
     if min(table.shape) < 2:
@@ -170,7 +168,7 @@ def variance_components(table: Table) -> dict[Source, float]:
 
 
 def mean_square(table: Table, source: Source, *, free: int | None = None) -> float:
-    """Return the mean square of what a source's means have beyond those of its parts.
+    """Return the mean square of a source's effects: its means without the effects of its parts.
 
     ``free``: the degrees of freedom of the first axis, if its rows are to be taken as they are.
     """
@@ -210,7 +208,7 @@ class Components:
         return self._share(self._error(0, 1, 2))
 
     def _error(self, *first_axes: int) -> float:
-        """Return the variance of a mean by the sources with these first axes."""
+        """Return the error variance of a condition's mean from sources that begin with an axis."""
         return sum(
             variance / prod(self.shape[axis] for axis in source if axis)
             for source, variance in self.variances.items()
@@ -223,7 +221,7 @@ class Components:
 
 
 def obstacle(table: Table) -> str | None:
-    """Return why a table of conditions × items × wordings has no components; None if it has."""
+    """Return why variance components cannot be computed from a table, or None if they can."""
     conditions, items, _ = table.shape
     if conditions < 2:
         return "with fewer than two conditions, nothing shows how much conditions differ"
@@ -267,9 +265,10 @@ class Interaction:
 
 
 def interaction(changes: Sequence[NDArray[np.float64]], items: Sequence[str]) -> Interaction | None:
-    """Return side × item × group, from the changes of two groups: conditions × items each.
+    """Return how the change of the gap between two groups differs by item, or None.
 
-    It is None if a cell is missing, or if there are fewer than two conditions or items.
+    ``changes``: a table of conditions × items for each group. The result is None if a cell is
+    missing, or if there are fewer than two conditions or items.
     """
     first, second = changes
     if min(*first.shape, *second.shape) < 2 or any(np.isnan(table).any() for table in changes):

@@ -13,7 +13,7 @@ from scipy import special
 
 @dataclass(frozen=True, kw_only=True)
 class Estimate:
-    """A contrast of two sets of values, and what is needed to doubt it."""
+    """A contrast of two sets of values with its uncertainty, and how it was computed."""
 
     contrast: str
     """What is compared, in words; the first set comes first."""
@@ -72,14 +72,14 @@ class Estimate:
     method: str
     """How interval, p and effects were computed."""
     reason: str | None = None
-    """Why a value that the method otherwise gives is null here."""
+    """Why a value is null that the method gives otherwise."""
     unit: str | None = None
     """What n counts: conditions, items × conditions, sentence pairs, trials …"""
     interval_over: str | None = None
     """What the interval takes as sampled, which need not be what n counts."""
     indifference_p: float | None = None
-    """For a model's share compared with people's: the one-sided p that it lies beyond the share of
-    people as indifferent as the model; None: the model's indifference is unknown."""
+    """For a model's share compared with people's: the one-sided p against the share of people if
+    they were as indifferent as the model; None: the model's indifference is unknown."""
 
 
 LEVEL = 0.95
@@ -113,7 +113,7 @@ def area_interval(area: float, greater: int, less: int) -> tuple[float, float]:
 def mean_interval(*kinds: Sequence[float]) -> tuple[float, float] | None:
     """Return the interval of a mean of values from 0 to 1, of one kind or of several together.
 
-    It is None if a kind has fewer than two values, which say nothing of its spread.
+    It is None if a kind has fewer than two values, since nothing then shows its spread.
     """
     if min(map(len, kinds), default=0) < 2:
         return None
@@ -130,7 +130,7 @@ def mean_interval(*kinds: Sequence[float]) -> tuple[float, float] | None:
 
 
 def _edge(inside: float, outside: float, near: Callable[[float], bool]) -> float:
-    """Return the point from which values are no longer near, by bisection between the two."""
+    """Return the point at which ``near`` becomes false, by bisection between the two values."""
     if near(outside):
         return outside
     for _ in range(60):

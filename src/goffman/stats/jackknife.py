@@ -70,7 +70,7 @@ def jackknife(
     fit = bread @ weighted.T @ values
     scores = weighted * (values - design @ fit)[:, None]
     products = weighted[:, :, None] * design[:, None, :]
-    # Labels as numbers, those of a value in order: nodes are the same in whichever place.
+    # Labels become numbers; a value's interchangeable labels are sorted.
     labels = [np.asarray(way).reshape(n, -1) for way in ways]
     coded = [
         np.sort(np.unique(way_labels, return_inverse=True)[1].reshape(way_labels.shape))
@@ -107,7 +107,7 @@ def jackknife(
 def _groups(
     coded: Sequence[NDArray[np.int64]], sizes: Sequence[int]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the groups that agree in so many labels of each way, and the values in them."""
+    """Return the group numbers and the values of all groups that share ``sizes`` labels per way."""
     chosen = [
         itertools.combinations(codes.T, size) for codes, size in zip(coded, sizes, strict=True)
     ]

@@ -28,7 +28,10 @@ FALSE = 0.05
 
 
 def as_list(estimates: Sequence[Estimate], *, family: str) -> list[Estimate]:
-    """Return the estimates with p and interval corrected over all with a p, in the order given."""
+    """Return the estimates in the same order, with p and interval corrected for their number.
+
+    Estimates without p are not counted.
+    """
     adjusted = _adjusted(estimates)
     m, level, corrected = len(adjusted), list_level(estimates), iter(adjusted.tolist())
     return [
@@ -55,7 +58,7 @@ def _adjusted(estimates: Sequence[Estimate]) -> NDArray[np.float64]:
 
 
 def at_level(estimate: Estimate, level: float) -> Estimate:
-    """Return the estimate with its interval at another level; unchanged if that is unknown."""
+    """Return the estimate with its interval at another level, or unchanged if it has no error."""
     if estimate.df is None or estimate.level is None:
         return estimate
     t = float(special.stdtrit(estimate.df, (1 + level) / 2))
@@ -65,7 +68,7 @@ def at_level(estimate: Estimate, level: float) -> Estimate:
         return replace(estimate, low=low, high=high, level=level)
     if estimate.effect_low is None or estimate.effect is None or not estimate.statistic:
         return estimate
-    # Of a correlation it is made on Fisher's z, whose error is z over its t.
+    # The interval of a correlation is computed on Fisher's z, whose error is z / t.
     z = math.atanh(estimate.effect)
     reach = t * abs(z / estimate.statistic)
     low, high = math.tanh(z - reach), math.tanh(z + reach)
@@ -81,15 +84,15 @@ ROUNDING = 1e-12
 """Differences smaller than this share of the largest value are rounding."""
 
 DIGITS = 12
-"""Two analyses have the same numbers if these agree to so many digits."""
+"""The number of significant digits in which two analyses must agree to count as the same."""
 
 Row = TypeVar("Row", bound=Mapping[str, Any])
 
 
 def different(rows: Sequence[Row]) -> list[Row]:
-    """Return the rows whose difference and interval no earlier row has.
+    """Return the rows without those that repeat the difference and interval of an earlier one.
 
-    A choice that changes nothing makes copies, and a copy is no other analysis.
+    They come from choices that change nothing, and are no further analyses.
     """
     rows_by_key: dict[tuple[object, ...], Row] = {}
     for position, row in enumerate(rows):
@@ -110,5 +113,5 @@ def explained(values: Sequence[float], options: Sequence[str]) -> float | None:
         return None
     parts = [array[labels == option] for option in dict.fromkeys(options)]
     between = sum(len(part) * float(part.mean() - array.mean()) ** 2 for part in parts)
-    # A choice that explains all may come out a rounding error above it.
+    # Rounding can lift a share that explains all variance above 1.
     return min(1.0, between / total)

@@ -1,8 +1,9 @@
-"""How far a model's numbers go with people's, condition by condition, with interval and p.
+"""Correlation of a model's numbers with people's over conditions, with interval and p.
 
 r is Pearson's, of the model's means and people's values as they are observed; Spearman's ρ is the
-same of their ranks. Given a category, both are taken from their category's mean first, and what is
-alone in its category says nothing. The interval is tanh(atanh r ± t·SE), and p is of atanh r / SE,
+same of their ranks. Given a category, both are taken from their category's mean first, and a
+condition alone in its category is left out. The interval is tanh(atanh r ± t·SE), and p is of
+atanh r / SE,
 
     SE² = V_conditions + V_sentences.
 
@@ -155,7 +156,7 @@ def related(profile: Profile, coefficient: Coefficient, *, contrast: str) -> Est
     """Return the correlation as first effect, that of true scores as second, with intervals."""
     groups = 1
     if profile.strata:
-        # A condition alone in its category says nothing.
+        # A condition alone in its category would be 0 on both sides.
         names, counts = np.unique(profile.strata, return_counts=True)
         profile = profile.kept(np.isin(profile.strata, names[counts > 1]))
         groups = len({*profile.strata})
@@ -216,12 +217,12 @@ def _tested(
     )
     few_items = profile.table is not None and profile.table.shape[1] < LEAST_SAMPLED
     if coefficient == "spearman" or few_items:
-        # How far two items agree says little of how far others would.
+        # Two items are too few to estimate the model's reliability.
         return estimate
     model, people = profile.reliability()
     corrected = of_true_scores(estimate, model, 1.0 if people is None else people)
     if people is None and corrected.second_effect is not None:
-        # Taken as 1 it makes the correction too small, never too large.
+        # People's reliability, if unknown, counts as 1: the correction is too small, if wrong.
         return replace(corrected, second_effect_name=f"{TRUE_SCORES}, model's side")
     return corrected
 
@@ -231,11 +232,11 @@ def of_true_scores(observed: Estimate, *reliabilities: float | None) -> Estimate
 
     It is unchanged if the reliability of either side is unknown or too low.
     """
-    known = [value for value in reliabilities if value is not None and value >= LEAST_RELIABLE]
-    if observed.effect is None or len(known) < 2:
+    usable = [value for value in reliabilities if value is not None and value >= LEAST_RELIABLE]
+    if observed.effect is None or len(usable) < 2:
         return observed
     value, low, high = (
-        None if end is None else max(-1.0, min(1.0, end / math.sqrt(math.prod(known))))
+        None if end is None else max(-1.0, min(1.0, end / math.sqrt(math.prod(usable))))
         for end in (observed.effect, observed.effect_low, observed.effect_high)
     )
     return replace(
@@ -248,7 +249,7 @@ def of_true_scores(observed: Estimate, *reliabilities: float | None) -> Estimate
 
 
 def _from_errors(values: Values, errors: Values | None) -> float | None:
-    """Return the share of the variance that is not error; None if the errors are unknown."""
+    """Return the reliability: the share of variance that is not error; None if it is unknown."""
     if errors is None or np.isnan(errors).any() or len(values) < 2 or np.ptp(values) == 0:
         return None
     return max(0.0, 1.0 - float((errors**2).mean() / values.var(ddof=1)))
@@ -263,7 +264,7 @@ def _centered(values: Values, strata: Sequence[str]) -> Values:
 
 
 def _deviations(profile: Profile, coefficient: Coefficient) -> tuple[Values, Values]:
-    """Return both sides, or their ranks, minus the mean of their category."""
+    """Return the model's and people's values, or their ranks, minus their category's mean."""
     model, people = profile.model, profile.people
     if coefficient == "spearman":
         model, people = stats.rankdata(model), stats.rankdata(people)
@@ -276,7 +277,7 @@ def _r(model: Values, people: Values) -> float:
 
 
 def _by_category(profile: Profile) -> bool:
-    """Return whether whole categories are left out: there are enough, and some are not single."""
+    """Return whether the jackknife leaves out whole categories, as it does if there are enough."""
     return FEWEST_CLUSTERS <= len({*profile.clusters}) < len(profile.clusters)
 
 
@@ -308,7 +309,7 @@ def sentence_variance(profile: Profile) -> tuple[float, float]:
     residuals = cells - people[:, None, None] * slopes
     free = n - max(1, len({*profile.strata})) - 1
     total = counted = below = 0.0
-    # Items add to the variance, and wordings; what both have in common is in it twice.
+    # Items and wordings each add their variance; their interaction is in both, so taken off once.
     for source in dict.fromkeys([(sampled[0],), (sampled[-1],), sampled]):
         sign = 1 if len(source) == 1 else -1
         part = mean_square(slopes, source, free=1) / (items * wordings)
@@ -327,7 +328,8 @@ SPARE = 10
 def residuals(values: Values, columns: Values) -> dict[str, Values] | None:
     """Return the residuals of values on columns (conditions × columns), and R² as ``explained``.
 
-    The numbers are by name, one for each condition; None: too few conditions, or nothing left.
+    The arrays are by name, with a number for each condition. The result is None with too few
+    conditions, or if the columns explain all.
     """
     n, k = columns.shape
     if n < k + SPARE or np.ptp(values) == 0:

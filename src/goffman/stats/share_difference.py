@@ -31,8 +31,8 @@ from scipy import optimize, special
 from goffman.stats.intervals import Estimate, Z, share_interval
 
 NEAREST, FARTHEST = 1e-6, 37.0
-"""In standard errors: p is 1 for what lies nearer to 0 than the first, and too small to be written
-for what lies farther than the second."""
+"""In standard errors: p is 1 for a difference nearer to 0 than the first, and the smallest number
+for one farther than the second."""
 
 REPLIES = "the model's replies and respondents"
 GIVEN = "respondents, with the model's probabilities taken as given"
@@ -51,7 +51,7 @@ class People:
 
 
 NOBODY = People(value=0.0, low=0.0, high=0.0, n=0.0)
-"""Stands for people when the model's number stands alone."""
+"""Zero people, to compute the interval of a model's number alone."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,8 +62,8 @@ class Share:
     replies: int | None = None
     """The number of replies in the share; None: it is a probability."""
     worth: float | None = None
-    """As many replies as would be as precise if spread evenly over questions; None: as many as
-    there are."""
+    """The number of replies that would be as precise if spread evenly over questions; None: the
+    number of replies."""
 
     def ends(self, z: float) -> tuple[float, float]:
         """Return Wilson's (1927) ends, z standard errors away."""
@@ -132,9 +132,9 @@ def minus_people(
 
 
 def side(model: Weighted, *, contrast: str, texts: Sequence[float] = ()) -> Estimate:
-    """Return the model's number alone, with its interval; without one if it is known exactly."""
+    """Return the model's number alone, with its interval unless it is known exactly."""
     estimate = minus_people(model, NOBODY, contrast=contrast, texts=texts)
-    # There is one side: what it is made of stands in the place of two.
+    # The two shares that the number is made of are reported as its two sides.
     first, second = (share.value for _, share in model)
     over = None
     if estimate.low is not None:
@@ -176,7 +176,7 @@ def ends(
         above.append(offsets[1])
     half = 0.0
     if texts and (error := float(np.std(texts, ddof=1)) / math.sqrt(len(texts))):
-        # For other texts; no wider than shares can be.
+        # The half-width for other texts; shares cannot differ by more than 2.
         half = min(2.0, float(special.stdtrit(len(texts) - 1, special.ndtr(z))) * error)
     return (
         difference
@@ -191,7 +191,7 @@ def _p(model: Weighted, people: People, difference: float, texts: Sequence[float
     sign = math.copysign(1.0, difference)
 
     def left(z: float) -> float:
-        """Return how far the end nearer to 0 still is from 0."""
+        """Return the distance from 0 of the interval's nearer end; below 0 if 0 is inside."""
         low, high = ends(model, people, z, texts)
         return low if sign > 0 else -high
 
@@ -211,7 +211,7 @@ def widened(people: People, design_effect: float) -> People:
 
 
 def nearer(people: People, by: float) -> People:
-    """Return the share and its ends drawn toward one half: ``by`` times as far from it."""
+    """Return the share with its distance, and that of its ends, from one half times ``by``."""
     value, low, high = (0.5 + by * (end - 0.5) for end in (people.value, people.low, people.high))
     return replace(people, value=value, low=low, high=high)
 
@@ -228,7 +228,7 @@ def mean_of(people: Sequence[People]) -> People:
 
 
 def apart(first: People, second: People) -> People:
-    """Return one number minus another, of different respondents."""
+    """Return the difference of two numbers that come from different respondents."""
     value = first.value - second.value
     return People(
         value=value,
