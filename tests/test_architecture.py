@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import re
 import sys
 import threading
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -89,6 +91,22 @@ def test_files_are_opened_in_few_places_and_those_of_a_run_in_one() -> None:
         if names & OPENING:
             opening.add(path.relative_to(PACKAGE).with_suffix("").as_posix())
     assert sorted(opening - set().union(*OPENED_BY.values())) == []
+
+
+def test_benches_and_tools_name_what_there_is(monkeypatch) -> None:
+    monkeypatch.syspath_prepend(PAGE.parents[1] / "bench")
+    for folder in ("bench", "tools", "training"):
+        for path in sorted((PAGE.parents[1] / folder).glob("*.py")):
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("goffman"):
+                    _check_names(node.module, [name.name for name in node.names])
+    for module, functions in importlib.import_module("scale").STAGES.items():
+        _check_names(module, functions)
+
+
+def _check_names(module: str, names: Iterable[str]) -> None:
+    loaded = importlib.import_module(module)
+    assert [name for name in names if not hasattr(loaded, name)] == [], module
 
 
 def test_the_way_of_one_prompt_is_the_one_on_the_page(tmp_path: Path) -> None:
