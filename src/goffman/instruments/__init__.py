@@ -1,1 +1,1 @@
-"""WHAT IS ASKED: questionnaires as data, and their prompts."""
+"""Instruments: questionnaires and sentence pairs as data, and the prompts made from them."""

@@ -40,7 +40,7 @@ def read_writing(toml: TomlFile, content: Questionnaire | SentencePairs) -> tupl
 
 
 def _are_masked(content: Questionnaire | SentencePairs, *, frames: bool) -> bool:
-    """Return whether every item has a mask, or, with ``frames``, every frame around it."""
+    """Return whether every item has a mask, or, if ``frames``, every wording's frame has one."""
     if isinstance(content, SentencePairs):
         return False
     templates = [wording.frame for wording in content.wordings] if frames else []
@@ -50,7 +50,7 @@ def _are_masked(content: Questionnaire | SentencePairs, *, frames: bool) -> bool
 
 
 def completed(instrument: Instrument, prompt: Prompt) -> Prompt:
-    """Return a prompt as a question that shows the blank, and a reply that begins up to it."""
+    """Return a prompt as a question that shows a blank, with the reply begun up to the blank."""
     before, _, _ = prompt.text.partition(MASK)
     return replace(
         prompt,

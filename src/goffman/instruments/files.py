@@ -1,4 +1,4 @@
-"""Read the files of an instrument or anchor: each fault is collected, and none ends the reading."""
+"""Read the files of an instrument or anchor, and collect all their faults."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def read_plain(path: Path, *, most: int = LARGEST_TABLE) -> bytes:
 
     ``most``: the most bytes. Raise OSError if the file is missing or cannot be read.
     """
-    # Checked before opening, which can rewind a tape, and after, as the path may lead elsewhere by
-    # then. O_NONBLOCK: opening a pipe waits for its writer otherwise.
+    # The kind is checked before opening, which can rewind a tape, and again after, since the path
+    # may have changed. Without O_NONBLOCK, opening a pipe would wait for its writer.
     _check_plain(path, path.stat())
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     with os.fdopen(descriptor, "rb") as file:
@@ -49,9 +49,9 @@ def read_plain(path: Path, *, most: int = LARGEST_TABLE) -> bytes:
     return content
 
 
-def _check_plain(path: Path, found: os.stat_result) -> None:
-    if not stat.S_ISREG(found.st_mode):
-        kind = _KINDS.get(stat.S_IFMT(found.st_mode), "something else")
+def _check_plain(path: Path, status: os.stat_result) -> None:
+    if not stat.S_ISREG(status.st_mode):
+        kind = _KINDS.get(stat.S_IFMT(status.st_mode), "something else")
         raise InputError(f"{path} is {kind}. Give a regular file.")
 
 
@@ -93,7 +93,7 @@ class Faults:
     found: list[Fault] = field(default_factory=list)
 
     def add(self, file: str, row: int | None, message: str) -> None:
-        """Note one fault; raise FaultsError at the most faults that anyone would read."""
+        """Note one fault; raise FaultsError if there are now MOST_FAULTS."""
         self.found.append(Fault(file=file, row=row, message=message))
         if len(self.found) == MOST_FAULTS:
             raise FaultsError(
@@ -101,7 +101,7 @@ class Faults:
             )
 
     def check(self, file: str, row: int | None, value: Any, field: Field, what: str) -> bool:
-        """Return whether a value is what its field may hold; note every fault."""
+        """Return whether a value is allowed by its field; note every fault."""
         messages = [*faults_of(value, field, what)]
         for message in messages:
             self.add(file, row, message)
@@ -119,7 +119,7 @@ class Row:
     faults: Faults = field(repr=False)
 
     def __getitem__(self, column: str) -> Any:
-        """Return a cell: a text, maybe one of those that its field allows; empty if missing."""
+        """Return the text of a cell; it is empty if the column is missing."""
         return self.cells.get(column, "")
 
     def note(self, message: str) -> None:
@@ -127,7 +127,7 @@ class Row:
         self.faults.add(self.file, self.number, message)
 
     def check(self, column: str, field: Field) -> bool:
-        """Return whether a cell is what its field may hold; note every fault."""
+        """Return whether a cell is allowed by the field; note every fault."""
         return self.faults.check(self.file, self.number, self[column], field, column)
 
 
@@ -172,7 +172,7 @@ class TomlTable:
 
     @property
     def inside(self) -> str:
-        """Return the table that a key stands in, as part of a message."""
+        """Return the end of a message that says in which table a key is."""
         return f" in [{self.name}]" if self.name else ""
 
     def note(self, key: str, message: str) -> None:
@@ -180,7 +180,7 @@ class TomlTable:
         self.faults.add(self.file, self.lines.get(key), message)
 
     def take(self, fields: Fields) -> dict[str, Any]:
-        """Return the values that are what their fields may hold; note the faults of the others."""
+        """Return the values that their fields allow; note the faults of the others."""
         first = min(self.lines.values(), default=None) if self.name else None
         for key, field_ in fields.items():
             if field_.required and key not in self.values:
@@ -196,7 +196,7 @@ class TomlTable:
         return accepted
 
     def check(self, key: str, value: Any, field: Field, *, what: str = "") -> bool:
-        """Return whether a value at a key is what a field may hold; note every fault."""
+        """Return whether a value at a key is allowed by a field; note every fault."""
         row = self.lines.get(key)
         return self.faults.check(self.file, row, value, field, what or f"{key}{self.inside}")
 
@@ -254,7 +254,7 @@ def read_toml(path: Path, faults: Faults) -> TomlFile | None:
         # A TOMLDecodeError names the line; a number of too many digits is another ValueError.
         at_line = re.search(r"line (\d+)", str(error))
         reason = re.sub(r" \(at .*\)", "", str(error)).partition(";")[0]
-        # A text without an end is noticed at the end of the file.
+        # tomllib notices a text without an end only at the end of the file.
         last = len(text.rstrip().splitlines()) if "end of document" in str(error) else None
         row = int(at_line[1]) if at_line else last
         reason = NO_QUOTE if reason == r"Illegal character '\n'" else reason
@@ -287,7 +287,7 @@ def _is_small(file: str, text: str, faults: Faults) -> bool:
 
 
 def _lines_of_keys(text: str) -> dict[tuple[str, int], dict[str, int]]:
-    """Return (table, its index among tables of that name) → key → line."""
+    """Return the line of each key, by table and its index among tables of the same name."""
     lines: dict[tuple[str, int], dict[str, int]] = {("", 0): {}}
     current = lines[("", 0)]
     for number, line in enumerate(text.split("\n"), start=1):
@@ -362,7 +362,7 @@ def read_rows(
 
 
 def _faults_of_header(header: Sequence[str], fields: Fields) -> Iterator[str]:
-    """Yield what keeps a header from having the required columns and only those of the fields."""
+    """Yield what is wrong with a header: missing, unknown or repeated columns, or too many."""
     if len(header) > MOST_COLUMNS:
         yield f"the table has {len(header):,} columns. Allowed: up to {MOST_COLUMNS}."
         return
@@ -383,7 +383,7 @@ def _faults_of_header(header: Sequence[str], fields: Fields) -> Iterator[str]:
 
 
 def digest_of(paths: Sequence[Path]) -> str:
-    """Return the sha256 over names and texts of files; LF and CRLF line ends give the same."""
+    """Return the sha256 of the files' names and texts; line ends, LF or CRLF, do not change it."""
     digest = hashlib.sha256()
     for path in paths:
         content = read_plain(path).replace(b"\r\n", b"\n")

@@ -39,31 +39,31 @@ class Persona:
     """The system prompt."""
 
 
-def persona(given: str) -> Persona:
+def persona(name_or_file: str) -> Persona:
     """Return the persona of a name or file; raise InputError if there is none, or several.
 
-    ``given``: the id of a shipped persona, a TOML file with one persona, or FILE:ID.
+    ``name_or_file``: the id of a shipped persona, a TOML file with one persona, or FILE:ID.
     """
     shipped = read_personas(SHIPPED_PERSONAS)
     by_name = {entry.id: entry for entry in shipped}
-    if given in by_name:
-        return by_name[given]
-    file, colon, name = given.rpartition(":")
-    # os.path.isfile, which says no to names that no system allows, where Path.is_file fails.
-    if os.path.isfile(given):  # noqa: PTH113
-        return _chosen(Path(given), None)
+    if name_or_file in by_name:
+        return by_name[name_or_file]
+    file, colon, name = name_or_file.rpartition(":")
+    # os.path.isfile is false for names that no system allows; Path.is_file raises.
+    if os.path.isfile(name_or_file):  # noqa: PTH113
+        return _chosen(Path(name_or_file), None)
     if colon and os.path.isfile(file):  # noqa: PTH113
         return _chosen(Path(file), name)
-    shortened = given if len(given) <= 200 else f"{given[:200]}…"
-    missing = ", but there is no such file" if ".toml" in given else ""
+    shortened = name_or_file if len(name_or_file) <= 200 else f"{name_or_file[:200]}…"
+    missing = ", but there is no such file" if ".toml" in name_or_file else ""
     raise InputError(
-        f"--persona is '{shortened}'{missing}.{did_you_mean(given, [*by_name])} Allowed: "
+        f"--persona is '{shortened}'{missing}.{did_you_mean(name_or_file, [*by_name])} Allowed: "
         f"{', '.join(by_name)}, or a TOML file of personas."
     )
 
 
 def _chosen(path: Path, name: str | None) -> Persona:
-    """Return the only persona of a file, or the one of a name."""
+    """Return the only persona of a file, or the one with this name; else raise InputError."""
     personas = {entry.id: entry for entry in read_personas(path)}
     first_id, ids = next(iter(personas)), ", ".join(personas)
     if name is None and len(personas) > 1:
@@ -99,7 +99,7 @@ def read_personas(path: Path) -> list[Persona]:
 
 
 def is_told(instrument: Instrument) -> bool:
-    """Return whether chat or causal models are asked it, which can have a system prompt."""
+    """Return whether the instrument is asked of chat or causal models, as system prompts need."""
     return instrument.kind in (*SUBSAMPLED_KINDS, "choose")
 
 
@@ -136,17 +136,17 @@ _LEVEL: Fields = {
 }
 
 
-def identities(given: str) -> Identities:
-    """Return the factor of a name or file; raise InputError if there is none."""
+def identities(name_or_file: str) -> Identities:
+    """Return the identities of a shipped name or a file; raise InputError if there is none."""
     shipped = sorted(path.stem for path in SHIPPED.glob("*.toml"))
-    if given in shipped:
-        return _read_identities(SHIPPED / f"{given}.toml")
-    # os.path.isfile, which says no to names that no system allows, where Path.is_file fails.
-    if os.path.isfile(given):  # noqa: PTH113
-        return _read_identities(Path(given))
+    if name_or_file in shipped:
+        return _read_identities(SHIPPED / f"{name_or_file}.toml")
+    # os.path.isfile is false for names that no system allows; Path.is_file raises.
+    if os.path.isfile(name_or_file):  # noqa: PTH113
+        return _read_identities(Path(name_or_file))
     raise InputError(
-        f"--cross is '{given[:200]}'.{did_you_mean(given, shipped)} Allowed: {', '.join(shipped)}, "
-        "or a TOML file of identities."
+        f"--cross is '{name_or_file[:200]}'.{did_you_mean(name_or_file, shipped)} Allowed: "
+        f"{', '.join(shipped)}, or a TOML file of identities."
     )
 
 
@@ -172,7 +172,7 @@ def _read_identities(path: Path) -> Identities:
 
 
 def _read_level(table: TomlTable) -> Identity:
-    """Return a level; a level without first names has its name as the word before a noun."""
+    """Return a level; without first names, its attribute is its name unless it gives another."""
     values = table.take(_LEVEL)
     names = {key: tuple(values[key]) for key in GENDERS if values.get(key)}
     name = values.get("name", "")
@@ -195,7 +195,7 @@ def _check_levels(toml: TomlFile, levels: Sequence[Identity]) -> None:
 
 
 def read_crossing(folder: Path, faults: Faults) -> Crossing:
-    """Return how an instrument names a second identity; without its cross.toml it cannot."""
+    """Return how an instrument shows a second identity; it is empty without a cross.toml."""
     path = folder / "cross.toml"
     toml = read_toml(path, faults) if path.exists() else None
     if toml is None:
@@ -234,7 +234,7 @@ def about_identity(instrument: Instrument, identity: Identity) -> Instrument:
         return text
 
     def of_item(text: str) -> str:
-        # A request to write names the person where the mask stands; see Instrument.someone.
+        # In a request to write, Instrument.someone replaces the mask and shows the identity.
         return named(text) if MASK in text and instrument.kind != "write" else text
 
     slot = content.slot
@@ -259,7 +259,7 @@ def about_identity(instrument: Instrument, identity: Identity) -> Instrument:
 
 
 def _with_words(template: str, identity: Identity) -> str:
-    """Return the text with the words for an identity, and an article that agrees with them."""
+    """Return the template with the words for an identity; an article before them agrees."""
     template = template.replace("{predicate}", identity.predicate)
     before, place, after = template.partition("{attribute} ")
     return put_before(before + after, len(before), identity.attribute) if place else template

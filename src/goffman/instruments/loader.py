@@ -138,7 +138,7 @@ def builtin_names() -> tuple[str, ...]:
 
 @cache
 def plugged_instruments() -> Mapping[str, Instrument]:
-    """Return, by name, the instruments that other packages provide."""
+    """Return the instruments that other packages provide, by name."""
     return plugged_folders(
         "goffman.instruments", what="instrument", known=builtin_names(), read=_load_folder
     )
@@ -152,10 +152,10 @@ def load_instrument(name_or_path: str | Path) -> Instrument:
     name = str(name_or_path)
     if name in builtin_names():
         return _load_folder(_BUILT_IN / name)
-    # A path is not looked up among the names, so that no other package's code runs for it.
+    # Only a name is looked up, so that a path runs no other package's code.
     if ID.fullmatch(name) and name in plugged_instruments():
         return plugged_instruments()[name]
-    # os.path.isdir, which says no to names that no system allows, where Path.is_dir fails.
+    # os.path.isdir is false for names that no system allows; Path.is_dir raises.
     if name and os.path.isdir(name):  # noqa: PTH112
         return _load_folder(Path(name))
     shortened = name if len(name) <= 200 else f"{name[:200]}…"

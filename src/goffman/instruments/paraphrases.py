@@ -1,7 +1,7 @@
 """paraphrases.toml and paraphrases.csv → further wordings of an instrument, checked.
 
-They stand in their own files, which are no part of the instrument's digest: without paraphrases
-the prompts stay the same, and a run of the instrument stays valid.
+Their files are no part of the instrument's digest, since the other prompts do not depend on them
+and runs of the instrument stay valid.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def read_paraphrases(
 ) -> Paraphrases:
     """Return the paraphrases of a folder; none if it has no such file. Faults are noted."""
     path, texts = folder / FILE, folder / TEXTS
-    # If anything else is at fault, faults here may only follow from it.
+    # If the instrument has faults, those of its paraphrases may only follow from them.
     if faults.found:
         return Paraphrases()
     if not path.exists():
@@ -131,17 +131,17 @@ def _items(
     kind: InstrumentKind | None,
     faults: Faults,
 ) -> tuple[Item, ...]:
-    """Return the items in other words: each wording named must have each item once."""
+    """Return the items in other words; note a fault unless each wording has each item once."""
     by_id = {wording.id: wording for wording in wordings}
-    known = Field(required=True, allowed=[*by_id])
-    columns = {"wording": known, "item": REQUIRED, "text": REQUIRED, "baseline": TEXT}
+    wording_id = Field(required=True, allowed=[*by_id])
+    columns = {"wording": wording_id, "item": REQUIRED, "text": REQUIRED, "baseline": TEXT}
     rows = read_table(path, columns, faults)
     own_items = {item.id: item for item in reversed(content.items)}
     values = {**content.fields, content.slot.name: "…"}
     items: dict[tuple[str, str], Item] = {}
     for row in rows:
         wording, name = row["wording"], row["item"]
-        # A copy of an instrument may have fewer items; a misspelled one leaves a gap, noted below.
+        # A copy of an instrument may have fewer items; a misspelled one is missing, noted below.
         if wording not in by_id or name not in own_items:
             continue
         if (wording, name) in items:
@@ -167,7 +167,7 @@ def _items(
 def _check_frames(
     toml: TomlFile, content: Questionnaire, wordings: Sequence[Wording], *, written: Collection[str]
 ) -> None:
-    """Note the first item in a wording without texts of its own that has not exactly one mask."""
+    """Note the first item without exactly one mask in each wording that has no texts of its own."""
     for table, wording in zip(toml.tables("wordings"), wordings, strict=False):
         for item in content.items if wording.id not in written else ():
             sentence = wording.frame.replace("{item}", item.text)
@@ -180,7 +180,7 @@ def _check_frames(
 
 
 def texts_in(content: Questionnaire, wording: Wording) -> list[Item]:
-    """Return the items in a wording: with the wording's own texts, if it has them."""
+    """Return the items of a wording; its own texts replace those for all wordings."""
     own_ids = {item.id for item in content.items if item.wording == wording.id}
     return [
         item
@@ -189,10 +189,10 @@ def texts_in(content: Questionnaire, wording: Wording) -> list[Item]:
     ]
 
 
-def on_request(content: Questionnaire, given: Paraphrases) -> Questionnaire:
-    """Return the questionnaire with its paraphrases among its wordings."""
+def on_request(content: Questionnaire, paraphrases: Paraphrases) -> Questionnaire:
+    """Return the questionnaire with the paraphrases added to its wordings and items."""
     return replace(
         content,
-        wordings=(*content.wordings, *given.wordings),
-        items=(*content.items, *given.items),
+        wordings=(*content.wordings, *paraphrases.wordings),
+        items=(*content.items, *paraphrases.items),
     )

@@ -1,4 +1,4 @@
-"""Our own sentence frames × occupations → sentence pairs, and any pairs × adjectives → prompts."""
+"""Sentence pairs from goffman's own frames and occupations, and prompts from any sentence pairs."""
 
 from __future__ import annotations
 
@@ -64,13 +64,15 @@ class Sentence:
 
 @dataclass(frozen=True, kw_only=True)
 class Pair:
-    """A sentence with the pronoun of the referent's stereotype, and one with the other pronoun."""
+    """Two sentences: pro has the pronoun of the referent's stereotype, anti the other pronoun.
+
+    The referent is the occupation that the pronoun refers to.
+    """
 
     id: str
     """The pair's source: a frame and its occupations, or a file and its line."""
     type: Literal["type-1", "type-2"]
     referent: str
-    """The occupation that the pronoun refers to."""
     other: str
     """The other occupation."""
     stereotype: Gender
@@ -101,7 +103,7 @@ def with_adjectives(
         male_at, female_at = sorted((sentence.referent_at, marked))
     words = dict.fromkeys(male_at, setting.male) | dict.fromkeys(female_at, setting.female)
     text = sentence.text
-    # From the back, so that the earlier positions stay valid.
+    # The last comes first, so that the positions before it stay valid.
     for position in sorted(words, reverse=True):
         if words[position]:
             text = put_before(text, position, words[position])
@@ -112,19 +114,19 @@ def with_holes(sentence: Sentence) -> Sentence:
     """Return the sentence with a hole for each marked pronoun, into which a mask is put."""
     text = sentence.text
     for start in sentence.pronouns_at:
-        # As long as the pronoun, so that all other positions stay valid.
+        # The hole is as long as the pronoun, so that all other positions stay valid.
         hole = re.sub(r"\A\w+", lambda word: _HOLE * len(word[0]), text[start:])
         text = text[:start] + hole
     return replace(sentence, text=text)
 
 
-def parse_setting(given: str) -> Setting:
-    """Return the setting of ``male,female``, where either side may be empty."""
-    male, comma, female = (part.strip() for part in given.partition(","))
+def parse_setting(adjectives: str) -> Setting:
+    """Return the setting of ``male,female``, where either side may be empty, or raise an error."""
+    male, comma, female = (part.strip() for part in adjectives.partition(","))
     words = [word for word in (male, female) if word]
     if not comma or not words or not all(is_words(word) for word in words):
         raise SentenceError(
-            f"adjectives is '{given}'. Give two adjectives with a comma between them, such as "
+            f"adjectives is '{adjectives}'. Give two adjectives with a comma between them, such as "
             "arrogant,responsive. To give only one, keep the comma: “old,” puts old before the "
             "man's occupation, and “,blond” puts blond before the woman's. You can also give all "
             "(the 15 pairs of Briegel & Chen, 2023) or none."
@@ -216,10 +218,10 @@ def prompts_of(
 
 
 def without_a_chat(instrument: Instrument) -> Instrument:
-    """Return the instrument of sentence pairs for models that do not chat.
+    """Return an instrument of sentence pairs changed for models that do not chat.
 
-    It measures another construct, so it has another id: which pronoun a model would write, not whom
-    the pronoun refers to.
+    It has another id, since it measures another construct: which pronoun a model would write, not
+    whom the pronoun refers to.
     """
     settings = {**instrument.settings, "measure": "pronoun-preference", "top_k": 10}
     settings.pop("margin", None)
@@ -240,11 +242,11 @@ def without_a_chat(instrument: Instrument) -> Instrument:
 def generate_pairs(
     content: SentencePairs, *, count: int, seed: int, neutral: bool = False
 ) -> list[Pair]:
-    """Draw pairs from all frames × occupations × orders, frame after frame in turn.
+    """Return pairs drawn from all frames × occupations × orders, frame after frame in turn.
 
     The draw ranks by a hash of the seed, so it is the same on every machine and version, and the
     first pairs of a larger draw are those of a smaller one. ``neutral``: pairs of neutral
-    occupations, each twice: the referent has the adjective of either gender.
+    occupations, each twice, with either gender as the referent's.
     """
     cast = _cast(content.occupations, neutral=neutral)
     possible, name = len(content.frames) * len(cast), "neutral-pairs" if neutral else "pairs"
@@ -278,8 +280,8 @@ def _cast(occupations: Sequence[Occupation], *, neutral: bool) -> list[_Cast]:
 def _ranked(
     frames: tuple[Frame, ...], cast: tuple[_Cast, ...], seed: int
 ) -> list[tuple[Frame, list[_Cast]]]:
-    """Return the frames in the order of the draw, and the casts of each in the same way."""
-    # A hundred thousand ranks: their common parts are joined and encoded once.
+    """Return the frames in the order of the draw, each with its casts in theirs."""
+    # The common parts of a hundred thousand hashes are joined and encoded only once.
     ends = [(f"\0{pair[0].name}\0{pair[1].name}".encode(), pair) for pair in cast]
     sha256 = hashlib.sha256
     ranked = []
@@ -291,7 +293,7 @@ def _ranked(
 
 
 def draw(pairs: Sequence[Pair], *, count: int, seed: int) -> list[Pair]:
-    """Return some of the pairs, in the given order."""
+    """Return ``count`` of the pairs, chosen by the seed, in the given order."""
     if not 1 <= count <= len(pairs):
         raise SentenceError(f"pairs is {count}, but there are only {len(pairs):,} pairs.")
     drawn = set(sorted((pair.id for pair in pairs), key=lambda name: _rank(seed, name))[:count])
@@ -303,7 +305,10 @@ def _rank(seed: int, *parts: str) -> bytes:
 
 
 def _pair(frame: Frame, first: Occupation, second: Occupation, *, gender: Gender | None) -> Pair:
-    """Return the pair of a frame; ``gender``: the referent's for a neutral occupation."""
+    """Return the frame's sentences, pro, anti and with “they”, about two occupations.
+
+    ``gender``: the referent's if its occupation is neutral; None: the gender of its occupation.
+    """
     referent, other = (first, second) if frame.referent == "first" else (second, first)
     parts = [frame.id, first.name, second.name, *([gender] if gender else [])]
     referent_gender = gender or referent.gender
@@ -322,7 +327,7 @@ def _pair(frame: Frame, first: Occupation, second: Occupation, *, gender: Gender
 def _sentence(
     frame: Frame, first: Occupation, second: Occupation, *, gender: Gender | None
 ) -> Sentence:
-    """Return the frame's sentence, filled, with positions; gender None: with “they”."""
+    """Return the frame's sentence with its places filled; if ``gender`` is None, with “they”."""
     text, pronoun = "", ""
     positions: dict[str, int] = {}
     names = {"first": first.name, "second": second.name}
@@ -433,7 +438,7 @@ def _occupations(rows: Sequence[Row]) -> Iterator[Occupation]:
             if folded in name_by_spelling:
                 row.note(f"'{spelling}' is already used for '{name_by_spelling[folded]}'.")
             name_by_spelling[folded] = name
-        # A share that is no number is a fault already.
+        # If the share is no number, a fault has been noted.
         share = _OCCUPATION["percent_women"].test
         percent = row["percent_women"]
         yield Occupation(

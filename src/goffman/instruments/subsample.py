@@ -1,4 +1,4 @@
-"""Samples of the prompts: a balanced one for slow models, and a first look."""
+"""Samples of the prompts: a balanced one for slow models, and a smaller one for a first look."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SUBSAMPLED_KINDS: tuple[InstrumentKind, ...] = ("ask", "complete", "choose", "sa
 """The kinds that a server can be asked, with one request per prompt."""
 
 QUICK_PROMPTS = 200
-"""The most prompts of each mode in a first look, unless a group needs more."""
+"""The most prompts of each mode in a first look, unless QUICK_CONDITIONS need more."""
 
 QUICK_CONDITIONS = 4
 """The least number of conditions of each group in a first look."""
@@ -33,9 +33,9 @@ MOST_REQUESTS = 6_500
 
 
 def part_of(instrument: Instrument) -> Subsample:
-    """Return the instrument's part for a server.
+    """Return the part of the instrument that a server is asked.
 
-    A restriction to one order saves requests, so it does not hold where probabilities take none.
+    In the mode of probabilities, a restriction to one order is dropped, since it saves no request.
     """
     part = instrument.choice.server if instrument.choice else Subsample()
     if instrument.kind not in {"choose", "say"}:
@@ -54,7 +54,7 @@ def subsample(prompts: Sequence[Prompt], part: Subsample) -> tuple[Prompt, ...]:
     presentation; the baseline is left out. Conditions that the part calls brief are asked less: see
     Subsample.
     """
-    # Only its own wording takes turns, or the orders would turn with wordings that are not asked.
+    # Without other wordings, the orders take turns over the prompts that are asked.
     prompts = [prompt for prompt in prompts if prompt.wording == part.wording] or prompts
     controls = all(map(is_control, prompts))
     items = _places(prompt.item for prompt in prompts)
@@ -64,21 +64,21 @@ def subsample(prompts: Sequence[Prompt], part: Subsample) -> tuple[Prompt, ...]:
     people = _people(prompts)
     both_wanted = part.orders == "both" if part.orders else not people
     both_orders = controls or (len(orders) == 2 and both_wanted)
-    # The second half of the orders are those of the first half reversed.
+    # The second half of the orders repeats the first half, reversed.
     in_turn = max(len(orders) // 2, 1) if both_orders else len(orders)
     block_size = part.items or len(items)
-    # Blocks of items go fastest, so that even a small group of conditions meets all of them.
+    # Blocks of items change with every condition, so that even a small group has all of them.
     blocks = 1 if controls else max(-(-len(items) // block_size), 1)
     described = max((len(names) for names in people.values()), default=1)
 
     def is_asked(prompt: Prompt) -> bool:
-        # For a condition the wordings go fastest; the next item has the next one, reversed.
+        # The next condition and the next item each have the next wording.
         item, cell = items[prompt.item], cells[prompt.condition, prompt.form]
         if prompt.condition != BASELINE and blocks > 1 and item // block_size != cell % blocks:
             return False
         cell //= blocks
         rounds = cell // len(wordings)
-        # With an even number of wordings, each would go with one order if both turned with items.
+        # If the order changed with every item, an even number of wordings would fix each one's.
         turned = item // len(wordings) if both_orders or len(wordings) % 2 == 0 else item
         wording = (cell + item) % len(wordings)
         order = (rounds + turned * max(in_turn // 2, 1)) % in_turn
@@ -96,12 +96,12 @@ def subsample(prompts: Sequence[Prompt], part: Subsample) -> tuple[Prompt, ...]:
 
 
 def first_look(prompts: Sequence[Prompt]) -> tuple[Prompt, ...]:
-    """Return whole conditions of a balanced sample: as many of each group, categories mixed."""
+    """Return all prompts of some conditions: equally many of each group, of mixed categories."""
     size = Counter(prompt.condition for prompt in prompts)
     groups: dict[str, dict[str | None, list[str]]] = {}
     for condition, prompt in {prompt.condition: prompt for prompt in prompts}.items():
         groups.setdefault(prompt.group, {}).setdefault(prompt.category, []).append(condition)
-    # One of each category, then another of each.
+    # Each group's conditions take turns by category.
     in_turn = [
         [
             condition
@@ -124,7 +124,7 @@ def first_look(prompts: Sequence[Prompt]) -> tuple[Prompt, ...]:
 
 
 def _without_rest(prompts: Sequence[Prompt], part: Subsample) -> Iterator[Prompt]:
-    """Yield the prompts without those left out for conditions that are asked in brief."""
+    """Yield the prompts, but for brief conditions only those of the brief dimension."""
     for prompt in prompts:
         in_dimension = part.brief_dimension in {None, prompt.dimension}
         if in_dimension or prompt.condition not in part.brief:
@@ -139,7 +139,7 @@ def _places(values: Iterable[Hashable]) -> dict[Hashable, int]:
 def _people(prompts: Sequence[Prompt]) -> dict[str | None, list[str | None]]:
     """Return the people described, by gender; those of unstated gender only if there are no others.
 
-    Women and men are compared; a third request per question would be too many.
+    Those of unstated gender would add a third request to each question.
     """
     people: dict[str | None, list[str | None]] = {}
     for prompt in prompts:

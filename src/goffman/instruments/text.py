@@ -13,14 +13,14 @@ _PLACE = re.compile(r"\{([^{}]*)\}")
 
 
 def places(template: str) -> list[str]:
-    """Return the names in braces in a template, in order; without verbs."""
+    """Return the names in braces in a template, in order, without pairs of verbs."""
     return [name for name in _PLACE.findall(template) if "|" not in name]
 
 
 def put_in(template: str, values: Mapping[str, str]) -> str:
     """Return the template with every place filled; braces in the values stay as they are.
 
-    A place with two words, {has|have}, holds the verb for "he" or "she", and that for "they".
+    A place with two words, {has|have}, gets the verb that agrees with "he" or "they".
     """
 
     def word(place: re.Match[str]) -> str:
@@ -120,13 +120,13 @@ def after_they(text: str) -> str:
     return re.sub(r"\A (was|is|has|does)\b", lambda verb: f" {_AFTER_THEY[verb[1]]}", text)
 
 
-def counterparts(one: str, other: str) -> bool:
-    """Return whether two pronouns in lower case are one pronoun in two genders."""
-    return (one, other) in _COUNTERPARTS or (other, one) in _COUNTERPARTS
+def counterparts(first: str, second: str) -> bool:
+    """Return whether two pronouns, such as "him" and "her", differ only in gender."""
+    return (first, second) in _COUNTERPARTS or (second, first) in _COUNTERPARTS
 
 
 def put_before(text: str, position: int, word: str) -> str:
-    """Return the text with a word inserted at a position, and an article that agrees with it."""
+    """Return the text with a word inserted; an "a" or "an" right before it is made to agree."""
     before = re.sub(
         r"\b([Aa])n? $",
         lambda article: article[1] + indefinite_article(word)[1:] + " ",

@@ -35,9 +35,8 @@ EXPECTED: dict[ControlScore, tuple[str, ...]] = {
 def passes(value: float | None, floor: float, high: float | None = None) -> bool:
     """Return whether a score on the controls is high enough for a model's other numbers to count.
 
-    It is not if its whole 95% interval lies below the floor; ``high`` is the interval's upper end,
-    and without one the score itself decides. None: there is no score, so nothing shows that the
-    model can do the task.
+    It is if the upper end of its 95% interval, ``high``, reaches the floor, or without an interval
+    the score itself. Without a score (None) it is not.
     """
     return value is not None and (value if high is None else high) >= floor
 
@@ -79,7 +78,7 @@ class Controls:
     score: ControlScore
     """How they are scored."""
     task: str
-    """What a model that passes can do: completes “it can …”."""
+    """The task that a model that passes can do; completes the sentence “it can …”."""
     floor: float
     """The least score with which the model's other numbers mean anything, 0 to 1."""
     items: tuple[Control, ...]
@@ -262,7 +261,7 @@ class Setting:
 
     @property
     def group(self) -> str:
-        """Return whether both occupations get an adjective, one, or none; or the kind."""
+        """Return the kind, or else which occupations get an adjective: both, one, or none."""
         if self.kind or not (self.male or self.female):
             return self.kind or BASELINE
         return ADJECTIVE_GROUPS[not (self.male and self.female)]
@@ -343,7 +342,7 @@ PASSAGES: tuple[InstrumentKind, ...] = ("mark", "infer")
 DERIVED: tuple[Mode, ...] = (
     "completion", "choice", "reply", "write", "pronouns", "span", "entailment",
 )  # fmt: skip
-"""Modes that stand in an id: those in which an instrument is asked besides its own."""
+"""The modes besides an instrument's own, which are part of an id."""
 
 
 def asked_as(instrument: str, mode: str | None) -> str:
@@ -352,7 +351,7 @@ def asked_as(instrument: str, mode: str | None) -> str:
 
 
 def slug_of(asked: str) -> str:
-    """Return an id as it stands in file names."""
+    """Return an id for file names, with a hyphen instead of a slash."""
     return asked.replace("/", "-")
 
 
@@ -691,10 +690,10 @@ class Prompt:
 
     @cached_property
     def id(self) -> str:
-        """Return a hash of the prompt's text and factors: the same on every machine and day."""
+        """Return a hash of the prompt's text and factors, which is the same on every machine."""
         instrument = f"{self.instrument}-{self.mode}" if self.mode in DERIVED else self.instrument
         parts = [instrument, self.item, self.wording, self.condition, self.form, self.text]
-        # Only parts that earlier prompts did not have: their ids stay as they were.
+        # Parts that were added later count only if present, so that earlier ids stay the same.
         new_parts = [self.prefill, self.system, self.gender, options_json(self.options)]
         parts += new_parts if any(part is not None for part in new_parts) else []
         parts += [self.identity] if self.identity else []
@@ -702,7 +701,7 @@ class Prompt:
 
     @property
     def asked(self) -> str:
-        """Return all that a model is given, as one text; models/base.py reads it: PromptParts."""
+        """Return all that a model is given, as one text, which models/base.py splits again."""
         if self.mode in ("span", "entailment"):
             return "\x1e".join(
                 [self.text, *(option.text for option in self.options if option.code is not None)]

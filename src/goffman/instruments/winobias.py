@@ -84,10 +84,10 @@ def unmark(line: str) -> Marked:
         end = mark.end()
         content = mark[1] if mark[1] is not None else mark[2]
         article = _ARTICLE.match(content)
-        # "the [the chief]": the article stands twice.
+        # In "the [the chief]" the article is repeated.
         if article and text[-len(article[0]) - 1 :].lower() == f" {article[0].lower()}":
             content, article = content[article.end() :], None
-        # The pronoun with the letters that the mark cut off, in lower case: [him]self.
+        # A mark may cut off letters of the pronoun, as in [him]self.
         rest_of_word = _LETTERS.match(line, end)
         word = (content + (rest_of_word[0] if rest_of_word else "")).casefold()
         begins = not _LETTERS.match(text[-1:])
@@ -98,7 +98,7 @@ def unmark(line: str) -> Marked:
             noun = Noun(len(text) + skip, content[skip:].removesuffix("'s"))
             (in_brackets if mark[1] is not None else in_parentheses).append(noun)
         text += content
-    # Another name: a text that a comprehension also uses is copied whenever it grows.
+    # This needs a name of its own: a text used in a comprehension is copied whenever it grows.
     unmarked = text + line[end:]
     whole_words = {at: word for at, word, _ in marked if _word_at(unmarked, at) == word}
     # A word that another mark continues, as in [him](x), is no pronoun.
@@ -139,8 +139,8 @@ class Reading:
 class _Finding:
     """A fault of one line.
 
-    unusable: the line cannot be asked. faulty: it can, but the two sentences do not form a pro and
-    anti pair that differs only in the pronoun. remark: only a mark of the file is wrong.
+    unusable: the line cannot be asked. faulty: it can, but it has no pro and anti sentences that
+    differ only in the pronoun. remark: only a mark of the file is wrong.
     """
 
     kind: Literal["unusable", "faulty", "remark"]
@@ -225,7 +225,10 @@ def _sets_in(path: Path) -> list[tuple[Path, Path]]:
 def _read_set(
     pro_path: Path, anti_path: Path, names: Mapping[str, Occupation]
 ) -> list[tuple[int, Pair | None, list[_Finding]]]:
-    """Return line number, pair and findings for each line of a pro file and its counterpart."""
+    """Return line number, pair and findings for each line of a pro file and its counterpart.
+
+    The pair is None if the line cannot be asked.
+    """
     pro_lines, anti_lines = read_lines(pro_path), read_lines(anti_path)
     if len(pro_lines) != len(anti_lines):
         raise SentenceError(
@@ -247,7 +250,7 @@ def _read_set(
 
 
 @dataclass(frozen=True)
-class _Found:
+class _Mention:
     """An occupation in a sentence."""
 
     at: int
@@ -265,16 +268,16 @@ def _read_pair(
     *,
     marks_other: bool,
 ) -> tuple[Pair | None, list[_Finding]]:
-    """Return the pair of a line, or None if it cannot be asked; and what is wrong."""
+    """Return the pair of a line, or None if it cannot be asked, and findings of what is wrong."""
     findings: list[_Finding] = []
     occupations = []
     for side, line in (("pro", pro), ("anti", anti)):
         referent = _referent(side, line, names, findings)
-        other_found = referent and _other(
+        other = referent and _other(
             side, line, names, referent=referent, marks_other=marks_other, findings=findings
         )
-        if referent and other_found:
-            occupations.append((referent, other_found))
+        if referent and other:
+            occupations.append((referent, other))
     if len(occupations) < 2:
         return None, findings
     (pro_referent, pro_other), (anti_referent, anti_other) = occupations
@@ -305,8 +308,8 @@ def _read_pair(
 
 def _referent(
     side: str, line: Marked, names: Mapping[str, Occupation], findings: list[_Finding]
-) -> _Found | None:
-    """Return the occupation in brackets, or None with a finding."""
+) -> _Mention | None:
+    """Return the occupation in brackets, or None; the reason is added to the findings."""
     if not line.pronouns:
         findings.append(_Finding("unusable", f"no pronoun is marked with [ ] in {side}."))
         return None
@@ -321,7 +324,7 @@ def _referent(
         message = f"'{noun.text}' in {side} is not an occupation of the instrument.{near}"
         findings.append(_Finding("unusable", message))
         return None
-    return _Found(noun.at, job)
+    return _Mention(noun.at, job)
 
 
 def _other(
@@ -329,20 +332,20 @@ def _other(
     line: Marked,
     names: Mapping[str, Occupation],
     *,
-    referent: _Found,
+    referent: _Mention,
     marks_other: bool,
     findings: list[_Finding],
-) -> _Found | None:
-    """Return the occupation that is not in brackets, or None with a finding.
+) -> _Mention | None:
+    """Return the occupation that is not in brackets, or None; the reason is added to the findings.
 
-    If it is not marked, it is the one of the other gender: WinoBias sets one of each side by side.
-    A sentence may name a third person; then the first that fits is used, with a remark.
+    If it is not marked, it is the one of the other gender, since WinoBias has one of each. If a
+    sentence names several, the first is used, and a remark is added.
     """
     marked = line.in_parentheses[0] if marks_other and line.in_parentheses else None
     if marked and (job := names.get(marked.text.casefold())):
-        return _Found(marked.at, job)
+        return _Mention(marked.at, job)
     mentions = [
-        _Found(match.start(1), names[match[1].casefold()], marked.at if marked else None)
+        _Mention(match.start(1), names[match[1].casefold()], marked.at if marked else None)
         for match in _occupation(tuple(names)).finditer(line.text)
         if match.start(1) != referent.at
     ]
@@ -399,7 +402,7 @@ def _differences(pro: Marked, anti: Marked) -> Iterator[_Finding]:
 
 
 def _unlike(pronouns: Sequence[tuple[str, str]]) -> Iterator[str]:
-    """Yield what keeps pronouns, each as in pro and as in anti, from being one person's."""
+    """Yield why pairs of pronouns, from pro and anti, are not one person's in two genders."""
     for side, side_pronouns in zip(("pro", "anti"), zip(*pronouns, strict=True), strict=True):
         if len({GENDER_OF_PRONOUN[pronoun] for pronoun in side_pronouns}) > 1:
             listed = ", ".join(f"'{pronoun}'" for pronoun in side_pronouns)
@@ -416,7 +419,7 @@ def _marked_words(line: Marked) -> list[int]:
     return [numbers[at] for at in line.pronouns_at]
 
 
-def _sentence(line: Marked, referent: _Found, other: _Found) -> Sentence:
+def _sentence(line: Marked, referent: _Mention, other: _Mention) -> Sentence:
     marked_at = other.marked_at
     return Sentence(
         text=line.text,
