@@ -54,8 +54,7 @@ SHARE = "share-endorsing"
 people."""
 
 NO_ANSWERS = ("dont-know", "refusal", "several", "other", "no-answer", "elsewhere")
-"""The measure's quantities that are shares of replies, then of probabilities, that are no
-answer."""
+"""The measure's quantities for the share of replies, or of probability, that is no answer."""
 
 PeopleShares = Mapping[tuple[str, str, str], People]
 """Item, condition and gender → people's share."""
@@ -110,7 +109,7 @@ class Shares:
         *,
         wording: str | None = None,
     ) -> dict[str, Share]:
-        """Return the share over these questions of each text that has an answer to all of them."""
+        """Return text → its mean share over the questions; only texts that answer all of them."""
         shares: dict[str, list[Share]] = {}
         for item in items:
             cell = self.cell(item, condition, gender, wording=wording).sort("text")
@@ -184,13 +183,13 @@ def shares_of(
             )
 
 
-def _as_texts(rows: pl.DataFrame, known: Collection[str]) -> pl.DataFrame:
+def _as_texts(rows: pl.DataFrame, people_conditions: Collection[str]) -> pl.DataFrame:
     """Return the scores with ``text``: what the condition was.
 
     Texts of a category get the one condition of it that people were asked about; if there are
     several, each condition stands for itself.
     """
-    is_known = pl.col("condition").is_in(list(known)) & pl.col("category").is_not_null()
+    is_known = pl.col("condition").is_in(list(people_conditions)) & pl.col("category").is_not_null()
     categories = rows.select("category", "condition").unique().filter(is_known)
     condition_by_category = dict(categories.filter(pl.len().over("category") == 1).rows())
     people_condition = pl.col("category").replace_strict(
@@ -285,7 +284,7 @@ def compare_shares(
                 pairs = list(make_pairs(shares))
                 # Once for the p-values, which say how wide the intervals of a list are to be.
                 level = list_level([_compared(pair, decided_share, 0.95) for pair in pairs])
-                rows = [(pair.says, _compared(pair, decided_share, level)) for pair in pairs]
+                rows = [(pair.contrast, _compared(pair, decided_share, level)) for pair in pairs]
                 differences += _in_family(
                     rows, kind, shares.instrument, about.measure, about.model, anchor.id
                 )
@@ -300,7 +299,7 @@ def compare_shares(
 
 
 def _in_family(rows: AnchorEstimates, *names: str | None) -> AnchorEstimates:
-    """Return the rows corrected as one family, which the kind and these names tell apart."""
+    """Return the rows with p-values corrected as one family, called by the kind and names."""
     kind, *about = map(str, names)
     estimates = as_list([estimate for _, estimate in rows], family=f"{kind}: {', '.join(about)}")
     return [(contrast, estimate) for (contrast, _), estimate in zip(rows, estimates, strict=True)]
@@ -308,22 +307,21 @@ def _in_family(rows: AnchorEstimates, *names: str | None) -> AnchorEstimates:
 
 @dataclass(frozen=True, kw_only=True)
 class _Pair:
-    """Two sides compared: a share of the model, or a man minus a woman, and the same of people."""
+    """A model's number and people's: a share, or the share about a man minus that about a woman."""
 
-    says: Contrast
+    contrast: Contrast
     model: Weighted
-    """The mean over texts about the same."""
+    """Signed shares whose sum is the model's number: means over texts about the same condition."""
     texts: Sequence[float]
-    """The model's number in each text, from which interval and test for other texts are
-    computed."""
+    """The model's number in each text, for intervals and tests that cover other texts."""
     people: People
     cells: pl.DataFrame
-    """The rows that the model's side is made of."""
+    """The rows of the model's answers that its number is the mean of."""
     sides: tuple[People, ...] = ()
     """People's shares about a man and about a woman."""
 
     def sampled(self) -> Sequence[float]:
-        """Return the number in each text; none if too few to show how much others differ."""
+        """Return the number in each text, or () if they are too few to estimate a variance."""
         return self.texts if len(self.texts) >= LEAST_TEXTS else ()
 
 
@@ -331,8 +329,8 @@ _OF_MODEL = ("instrument", "mode", "measure", "quantity", "model")
 
 
 def _share_point(anchor: Anchor, pair: _Pair, estimate: Estimate) -> dict[str, Any]:
-    """Return both sides of a question and condition."""
-    contrast, texts = pair.says, pair.sampled()
+    """Return the row of ANCHOR_POINTS for one question and condition."""
+    contrast, texts = pair.contrast, pair.sampled()
     (people,) = (
         value
         for value in anchor.latest()
@@ -393,13 +391,13 @@ def by_gender(shares: Shares) -> Iterator[_Pair]:
 
 def _pair(
     shares: Shares,
-    says: Contrast,
+    contrast: Contrast,
     items: Sequence[str],
     people: People,
     sides: tuple[People, ...] = (),
 ) -> Iterator[_Pair]:
     """Yield the model's mean over texts with people's, if a text has an answer to each question."""
-    condition = str(says.group)
+    condition = str(contrast.group)
     genders = GENDERS_COMPARED if sides else (None,)
     texts = [shares.texts(items, condition, gender) for gender in genders]
     names = [name for name in texts[0] if all(name in side for side in texts)]
@@ -408,7 +406,7 @@ def _pair(
     ]
     if names:
         yield _Pair(
-            says=says,
+            contrast=contrast,
             model=[(sign, mean_share(text_shares)) for sign, text_shares in weighted],
             texts=[
                 sum(sign * text_shares[position].value for sign, text_shares in weighted)
@@ -428,13 +426,13 @@ def _compared(pair: _Pair, decided: float | None, level: float) -> Estimate:
     people as indifferent would have .5 + (2c − 1)(p − .5) in place of p; ``indifference_p`` is
     one-sided.
     """
-    model, text, texts = pair.model, pair.says.text, pair.sampled()
+    model, text, texts = pair.model, pair.contrast.text, pair.sampled()
     estimate = minus_people(model, pair.people, contrast=text, level=level, texts=texts)
     if decided is not None and decided < LEAST_DECIDED:
         estimate = _untested(estimate, INDIFFERENT)
     elif not texts:
         estimate = _untested(estimate, FEW_TEXTS)
-    elif decided is not None and pair.says.kind != GENDER:
+    elif decided is not None and pair.contrast.kind != GENDER:
         indifferent = nearer(pair.people, 2 * decided - 1)
         compared_indifferent = minus_people(model, indifferent, contrast=text, texts=texts)
         if estimate.p is not None and compared_indifferent.p is not None:
@@ -483,9 +481,9 @@ def untested_checks(shares: Shares) -> Iterator[tuple[Contrast, Estimate]]:
 
 
 def by_gender_alone(shares: Shares) -> Iterator[tuple[Contrast, Estimate]]:
-    """Yield a man minus a woman on each side, with its interval, not tested."""
+    """Yield a man minus a woman for the model, then for people, each without a test."""
     for pair in by_gender(shares):
-        contrast, texts = replace(pair.says, kind=GENDER_SIDE, variant=MODEL), pair.sampled()
+        contrast, texts = replace(pair.contrast, kind=GENDER_SIDE, variant=MODEL), pair.sampled()
         model = side(pair.model, contrast=contrast.text, texts=texts)
         yield contrast, _untested(model, ONE_SIDE if texts else FEW_TEXTS, interval=bool(texts))
         contrast = replace(contrast, variant=PEOPLE)
@@ -493,7 +491,7 @@ def by_gender_alone(shares: Shares) -> Iterator[tuple[Contrast, Estimate]]:
 
 
 def _untested(estimate: Estimate, reason: str, *, interval: bool = False) -> Estimate:
-    """Return the estimate without its test, and without its interval unless that is to stay."""
+    """Return the estimate without its test; ``interval``: keep its interval."""
     cleared = ["test", "alternative", "statistic", "p"]
     cleared += [] if interval else ["low", "high", "interval_over"]
     return replace(estimate, reason=reason, **dict.fromkeys(cleared))  # type: ignore[arg-type]

@@ -35,10 +35,10 @@ PART = "beside-people"
 """A part of the id of each of these figures."""
 
 
-def anchor_figures(found: Sequence[AnchoredModel]) -> Iterator[Figure]:
+def anchor_figures(results: Sequence[AnchoredModel]) -> Iterator[Figure]:
     """Yield a scatter for each instrument and anchor; its reader chooses item and model."""
     by_both: dict[tuple[str, str], list[AnchoredModel]] = {}
-    for anchored in found:
+    for anchored in results:
         if anchored.unmeasurable is None and (
             anchored.rows("anchor") or anchored.differences(DIFFERENCE)
         ):
@@ -71,13 +71,15 @@ def spaced(
     return labels
 
 
-def _named(rows: pl.DataFrame, one: AnchoredModel, labels: Sequence[str | None]) -> pl.DataFrame:
+def _named(
+    rows: pl.DataFrame, anchored: AnchoredModel, labels: Sequence[str | None]
+) -> pl.DataFrame:
     """Return the points as they are shown, with a label for those that are named."""
     return rows.with_columns(
         pl.selectors.float().round_sig_figs(6),
-        model=pl.lit(one.shown),
-        name=pl.Series([one.called(condition) for condition in rows["condition"]], dtype=pl.String),
-        item=pl.Series([one.item(item) for item in rows["item"]], dtype=pl.String),
+        model=pl.lit(anchored.shown),
+        name=pl.Series(map(anchored.called, rows["condition"]), dtype=pl.String),
+        item=pl.Series(map(anchored.item, rows["item"]), dtype=pl.String),
         label=pl.Series(labels, dtype=pl.String),
     )
 
@@ -92,7 +94,6 @@ def _drawn(
     title: str,
     description: str,
 ) -> Figure:
-    """Return the figure of its data, layers and axes."""
     first = models[0]
     spec = view(values, layers, height=420, transform=chosen(choices), encoding=axes)
     return figure(
@@ -142,14 +143,14 @@ def _shares(models: Sequence[AnchoredModel]) -> Figure:
     )
 
 
-def _share_points(one: AnchoredModel) -> pl.DataFrame:
-    rows = one.points.drop_nulls("item").sort("condition", "item")
+def _share_points(anchored: AnchoredModel) -> pl.DataFrame:
+    rows = anchored.points.drop_nulls("item").sort("condition", "item")
     labels: list[str | None] = []
     for condition_rows in rows.partition_by("condition", maintain_order=True):
         people, model = condition_rows["people"].to_numpy(), condition_rows["value"].to_numpy()
-        names = [one.item(item) for item in condition_rows["item"]]
+        names = [anchored.item(item) for item in condition_rows["item"]]
         labels += spaced(people, model, np.abs(model - people), names)
-    return _named(rows, one, labels)
+    return _named(rows, anchored, labels)
 
 
 _GRID: Spec = {"minExtent": 30, "maxExtent": 60, "grid": True}
@@ -199,7 +200,6 @@ def _share_layers() -> list[Spec]:
 
 
 def _profile(models: Sequence[AnchoredModel]) -> Figure:
-    """Return a scatter of conditions, or occupations."""
     first = models[0]
     correlations = first.rows("anchor")
     points = pl.concat(
@@ -240,15 +240,15 @@ def _profile(models: Sequence[AnchoredModel]) -> Figure:
     return scatter if first.about.point == "condition" else replace(scatter, instrument=None)
 
 
-def _points(one: AnchoredModel, item: str) -> pl.DataFrame:
+def _points(anchored: AnchoredModel, item: str) -> pl.DataFrame:
     """Return the points of one item; those farther from the line than most may be named."""
-    rows = one.points.filter(item=item).sort("condition")
+    rows = anchored.points.filter(item=item).sort("condition")
     people_values, model_values = rows["people"].to_numpy(), rows["value"].to_numpy()
     labels: list[str | None] = [None] * len(model_values)
     if len(model_values) >= 3 and np.ptp(people_values) != 0:
         slope, intercept = np.polyfit(people_values, model_values, 1)
         distances = np.abs(model_values - intercept - slope * people_values)
-        names = [one.called(condition) for condition in rows["condition"]]
+        names = [anchored.called(condition) for condition in rows["condition"]]
         labels = spaced(
             people_values,
             model_values,
@@ -256,19 +256,20 @@ def _points(one: AnchoredModel, item: str) -> pl.DataFrame:
             names,
             least=float(np.sqrt((distances**2).mean())),
         )
-    return _named(rows, one, labels).with_columns(pl.col("category").fill_null(""))
+    return _named(rows, anchored, labels).with_columns(pl.col("category").fill_null(""))
 
 
-def _whose(one: AnchoredModel) -> str:
-    return printable(one.about.whose).capitalize()
+def _whose(anchored: AnchoredModel) -> str:
+    return printable(anchored.about.whose).capitalize()
 
 
-def _layers(one: AnchoredModel) -> list[Spec]:
-    tooltips = tip(("name", one.one.capitalize()), ("category", "Category"), ("value", "Model"))
-    people = {"field": "people", "title": _whose(one), "format": ".3~g", "type": "quantitative"}
-    low, high = one.about.lowest, one.about.highest
+def _layers(anchored: AnchoredModel) -> list[Spec]:
+    noun, whose = anchored.one.capitalize(), _whose(anchored)
+    tooltips = tip(("name", noun), ("category", "Category"), ("value", "Model"))
+    people = {"field": "people", "title": whose, "format": ".3~g", "type": "quantitative"}
+    low, high = anchored.about.lowest, anchored.about.highest
     if low is None or high is None:
-        values = one.points["people"].drop_nulls().to_numpy()
+        values = anchored.points["people"].drop_nulls().to_numpy()
         low, high = float(values.min()), float(values.max())
     fit: Spec = {
         "mark": {"type": "line", "style": "trend", "clip": True, "tooltip": None},

@@ -96,15 +96,15 @@ class Anchor:
     wordings: tuple[str, ...] = ()
     """The ids of the wordings that ask people's question, if shares are compared; empty: all."""
     own_texts: tuple[str, ...] = ()
-    """Conditions that models are told of in a text that is not people's in other words."""
+    """Conditions for which models read a text of our own, not a paraphrase of people's."""
     design_effect: float = 1.0
-    """How much larger the variance of a share is than if people had been drawn one by one, because
-    of what their intervals leave out, such as that places were drawn first."""
+    """By what factor people's intervals understate the variance of a share, because they leave out,
+    for example, that places were drawn first."""
     whose: str = "people"
     """The owner of the numbers, in headings: people, labor statistics."""
     set_apart: str | None = None
-    """The name, in the plural, of conditions without which everything is computed once more, since
-    they might make a relation by themselves; None: there are none."""
+    """A plural name for the conditions that a second analysis leaves out, since they might make a
+    relation by themselves; None: there are none."""
     limits: tuple[str, ...]
     items: tuple[AnchorItem, ...]
     values: tuple[AnchorValue, ...]
@@ -317,13 +317,13 @@ def anchor_names() -> tuple[str, ...]:
     return (*builtin_anchors(), *plugged_anchors())
 
 
-def is_anchor(given: str) -> bool:
+def is_anchor(name_or_path: str) -> bool:
     """Return whether the text is an anchor's name, or the folder of an anchor."""
     # A path is not looked up, so that no other package's code runs for it.
-    if ID.fullmatch(given) and given in anchor_names():
+    if ID.fullmatch(name_or_path) and name_or_path in anchor_names():
         return True
     # os.path, which says no to names that no system allows, where Path fails.
-    return os.path.lexists(os.path.join(given, ANCHOR_FILE))  # noqa: PTH118
+    return os.path.lexists(os.path.join(name_or_path, ANCHOR_FILE))  # noqa: PTH118
 
 
 def load_anchor(name_or_path: str | Path) -> Anchor:
@@ -368,6 +368,7 @@ _load_built_in = cache(_load_folder)
 
 
 def _read_header(toml: TomlFile) -> dict[str, Any]:
+    """Return the fields of Anchor that anchor.toml sets, but for the items; note their faults."""
     top = toml.top()
     header = top.take(_HEADER)
     header.pop("items", None)
@@ -378,7 +379,13 @@ def _read_header(toml: TomlFile) -> dict[str, Any]:
         header[key] = tuple(header.get(key, ()))
         for id_ in header[key]:
             top.check(key, id_, OWN_ID, what=f"an id in {key}")
-    has_shares = header.get("compare") == "difference"
+    _check_bounds(toml, header)
+    return header
+
+
+def _check_bounds(toml: TomlFile, header: Mapping[str, Any]) -> None:
+    """Note bounds that contradict each other or ``compare``, and keys that only shares may have."""
+    top, has_shares = toml.top(), header.get("compare") == "difference"
     lowest, highest = (header.get(key) for key in ("lowest", "highest"))
     if lowest is not None and highest is not None and lowest >= highest:
         top.note("highest", "highest must be above lowest.")
@@ -388,7 +395,6 @@ def _read_header(toml: TomlFile) -> dict[str, Any]:
     for key in ("design_effect", "wordings", "own_texts"):
         if header.get(key) and not has_shares:
             top.note(key, f'{key} is allowed with compare = "difference" only.')
-    return header
 
 
 def _read_items(toml: TomlFile) -> tuple[AnchorItem, ...]:

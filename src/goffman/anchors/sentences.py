@@ -176,28 +176,29 @@ def _difference(row: Row) -> str:
     return f"{points} {'point' if points in {'+1', '−1'} else 'points'}{interval}"
 
 
-def _named(one: AnchoredModel, name: str) -> str:
+def _named(anchored: AnchoredModel, name: str) -> str:
     """Return a condition, and whether models were told of it in a text that is not people's."""
-    own_text = f" (our own {one.one})" if name in one.about.own_texts else ""
-    return f"{one.called(name).lower()}{own_text}"
+    own_text = f" (our own {anchored.one})" if name in anchored.about.own_texts else ""
+    return f"{anchored.called(name).lower()}{own_text}"
 
 
-def _listed(one: AnchoredModel, rows: Sequence[Row]) -> str:
-    return join_words([_named(one, row["group"]) for row in rows])
+def _listed(anchored: AnchoredModel, rows: Sequence[Row]) -> str:
+    return join_words([_named(anchored, row["group"]) for row in rows])
 
 
-def describe_shares(one: AnchoredModel) -> tuple[str, str, str]:
+def describe_shares(anchored: AnchoredModel) -> tuple[str, str, str]:
     """Return heading, numbers, and what the intervals do not cover."""
-    overall, differences = one.differences(OVERALL), one.differences(DIFFERENCE)
+    overall, differences = anchored.differences(OVERALL), anchored.differences(DIFFERENCE)
     tested = [row for row in overall if row["reason"] != UNANSWERED]
     if any(row["reason"] == INDIFFERENT for row in differences):
-        return INDIFFERENT_HEAD, _indifferent(one, tested), ""
-    left_out = [*_left_out(one, overall, differences)]
+        return INDIFFERENT_HEAD, _indifferent(anchored, tested), ""
+    left_out = [*_left_out(anchored, overall, differences)]
     if not tested:
         head = "There are too few answers to compare it with people over all questions"
         return head if differences else "No question was asked of both", " ".join(left_out), ""
     numbers = "; ".join(
-        f"{_both_sides(one, row)} ({_difference(row)}, {describe_corrected(row)})" for row in tested
+        f"{_both_sides(anchored, row)} ({_difference(row)}, {describe_corrected(row)})"
+        for row in tested
     )
     sentences = [f"Over the questions that count as stigma: {numbers}."]
     ends = [abs(end) for row in tested for end in (row["low"], row["high"]) if end is not None]
@@ -211,7 +212,7 @@ def describe_shares(one: AnchoredModel) -> tuple[str, str, str]:
             f"{'differs' if clear < 2 else 'differ'} clearly."
         )
     # People hardly ever gave no answer.
-    unanswered = one.points["unanswered"].drop_nulls().to_list()
+    unanswered = anchored.points["unanswered"].drop_nulls().to_list()
     if any(unanswered):
         share = percent(sum(unanswered) / len(unanswered))
         sentences.append(
@@ -219,23 +220,22 @@ def describe_shares(one: AnchoredModel) -> tuple[str, str, str]:
         )
     text = " ".join(sentences)
     if all(row["reason"] == FEW_TEXTS for row in tested):
-        few_texts = f"There are fewer than three {one.many} of the same, so nothing is tested"
+        few_texts = f"There are fewer than three {anchored.many} of the same, so nothing is tested"
         return few_texts, text, ""
     not_covered = "The intervals say nothing about other questions, wordings or names."
-    return _share_head(one, tested), text, not_covered
+    return _share_head(anchored, tested), text, not_covered
 
 
-def _both_sides(one: AnchoredModel, row: Row) -> str:
-    """Return the model's share and people's for one condition."""
+def _both_sides(anchored: AnchoredModel, row: Row) -> str:
     return (
-        f"{_named(one, row['group'])} {percent(row['mean_first'])}, people{_in_year(one, [row])} "
-        f"{percent(row['mean_second'])}"
+        f"{_named(anchored, row['group'])} {percent(row['mean_first'])}, "
+        f"people{_in_year(anchored, [row])} {percent(row['mean_second'])}"
     )
 
 
-def _indifferent(one: AnchoredModel, overall: Sequence[Row]) -> str:
-    """Return why nothing is compared: what people with as little decision would have answered."""
-    control = one.section.competence[one.model]
+def _indifferent(anchored: AnchoredModel, overall: Sequence[Row]) -> str:
+    """Return that the model is too indifferent to compare, and what people so indifferent say."""
+    control = anchored.section.competence[anchored.model]
     decided = control.decided or 0.0
     low, high = control.decided_ends
     interval = "" if low is None else f" (95% interval {percent(low)} to {percent(high or 0.0)})"
@@ -245,50 +245,50 @@ def _indifferent(one: AnchoredModel, overall: Sequence[Row]) -> str:
         "compare its shares with people's."
     )
     shares = "; ".join(
-        f"{_both_sides(one, row)}, people with as much indifference "
+        f"{_both_sides(anchored, row)}, people with as much indifference "
         f"{percent(0.5 + (2 * decided - 1) * (row['mean_second'] - 0.5))}"
         for row in overall
     )
     return f"{text} Over the questions that count as stigma: {shares}." if shares else text
 
 
-def _share_head(one: AnchoredModel, tested: Sequence[Row]) -> str:
-    """Return about whom the answers differ from people's; first, how women and men differ.
+def _share_head(anchored: AnchoredModel, tested: Sequence[Row]) -> str:
+    """Return how answers about women and men differ, then where answers differ from people's.
 
-    Averaged over women and men, the level may be people's although that of neither alone is.
+    The former comes first because differences about women and about men may cancel in the mean.
     """
-    gap = _gap_in_head(one)
+    gap = _gap_in_head(anchored)
     subject = "averaged over women and men, its answers" if gap else "Its answers"
-    people = f"people's{_in_year(one, tested)}"
-    # People with the model's indifference would not clearly differ from it this way.
+    people = f"people's{_in_year(anchored, tested)}"
+    # These differences are no larger than indifference alone may make them.
     limit = FALSE / 2
     within = [row for row in tested if direction(row) and (row["indifference_p"] or 0.0) >= limit]
     parts = [
-        f"{word} stigmatizing than {people} about {_described(one, rows)}"
+        f"{word} stigmatizing than {people} about {_described(anchored, rows)}"
         for sign, word in ((1, "more"), (-1, "less"))
         if (rows := [row for row in tested if direction(row) == sign and row not in within])
     ]
     if within:
         parts.append(
-            f"unlike {people} about {_described(one, within)}, but by no more than its "
+            f"unlike {people} about {_described(anchored, within)}, but by no more than its "
             "indifference may explain"
         )
-    head = f"{subject} differ clearly from {people} about none of {len(tested)} {one.many}"
+    head = f"{subject} differ clearly from {people} about none of {len(tested)} {anchored.many}"
     return "; ".join([*gap, f"{subject} are {', and '.join(parts)}" if parts else head])
 
 
-def _described(one: AnchoredModel, rows: Sequence[Row]) -> str:
-    """Return whom a heading is about: people in the texts, not everyone with a condition."""
-    if one.one != "description":
-        return _listed(one, rows)
+def _described(anchored: AnchoredModel, rows: Sequence[Row]) -> str:
+    """Return the conditions as a heading names them: of people in texts, if these are described."""
+    if anchored.one != "description":
+        return _listed(anchored, rows)
     noun = "the person" if len(rows) == 1 else "people"
-    return f"{noun} described with {_listed(one, rows)}"
+    return f"{noun} described with {_listed(anchored, rows)}"
 
 
-def _in_year(one: AnchoredModel, rows: Sequence[Row]) -> str:
+def _in_year(anchored: AnchoredModel, rows: Sequence[Row]) -> str:
     """Return the year of people's answers; empty if unknown or not the same in all these rows."""
     latest: dict[str, str] = {row["group"]: "" for row in rows}
-    for row in one.differences(IN_YEAR):
+    for row in anchored.differences(IN_YEAR):
         if row["group"] in latest:
             latest[row["group"]] = max(latest[row["group"]], row["variant"])
     years = {*latest.values()}
@@ -296,19 +296,19 @@ def _in_year(one: AnchoredModel, rows: Sequence[Row]) -> str:
     return f" in {year}" if year else ""
 
 
-def _gap_in_head(one: AnchoredModel) -> list[str]:
-    """Return that the model tells a man and a woman apart otherwise than people, and which way."""
-    tested = [row for row in one.differences(GENDER) if row["p"] is not None]
+def _gap_in_head(anchored: AnchoredModel) -> list[str]:
+    """Return where answers about a man and a woman differ otherwise than people's do."""
+    tested = [row for row in anchored.differences(GENDER) if row["p"] is not None]
     # 1: clearly more about a man, −1: about a woman.
     directions = {
         row["group"]: direction(row)
-        for row in one.differences(GENDER_SIDE)
+        for row in anchored.differences(GENDER_SIDE)
         if row["variant"] == MODEL
     }
 
     def whom(rows: Sequence[Row]) -> str:
         is_all = len(rows) == len(tested) > 1
-        return f"all {len(tested)} {one.many}" if is_all else _listed(one, rows)
+        return f"all {len(tested)} {anchored.many}" if is_all else _listed(anchored, rows)
 
     clear = [row for row in tested if direction(row)]
     parts = []
@@ -329,7 +329,9 @@ def _gap_in_head(one: AnchoredModel) -> list[str]:
     return sentences
 
 
-def _left_out(one: AnchoredModel, overall: Sequence[Row], every: Sequence[Row]) -> Iterator[str]:
+def _left_out(
+    anchored: AnchoredModel, overall: Sequence[Row], every: Sequence[Row]
+) -> Iterator[str]:
     """Yield the conditions without a mean over the questions, and why."""
     reasons = {row["group"]: row["reason"] for row in overall}
     rows = [{"group": group} for group in dict.fromkeys(row["group"] for row in every)]
@@ -340,7 +342,7 @@ def _left_out(one: AnchoredModel, overall: Sequence[Row], every: Sequence[Row]) 
         (unanswered, "too much is no answer"),
     ):
         if left_out:
-            names = _listed(one, left_out)
+            names = _listed(anchored, left_out)
             yield f"Over these questions nothing is said about {names}, because {reason}."
 
 
@@ -361,29 +363,29 @@ class AnchorSentences:
     """What the intervals do not cover."""
 
 
-def describe_anchor(one: AnchoredModel) -> AnchorSentences:
+def describe_anchor(anchored: AnchoredModel) -> AnchorSentences:
     """Return the sentences for one model; for a model that cannot do the task, only that."""
-    rows = one.rows("anchor")
-    text, not_covered, style = "", "", one.section.presentation.style
-    if failing := one.unmeasurable:
+    rows = anchored.rows("anchor")
+    text, not_covered, style = "", "", anchored.section.presentation.style
+    if failing := anchored.unmeasurable:
         head, style = f"Not stated: {failing.doubt}", None
-    elif one.about.compare == "difference":
-        head, text, not_covered = describe_shares(one)
+    elif anchored.about.compare == "difference":
+        head, text, not_covered = describe_shares(anchored)
     elif not rows:
-        reasons = one.estimates["reason"].drop_nulls().unique(maintain_order=True).to_list()
+        reasons = anchored.estimates["reason"].drop_nulls().unique(maintain_order=True).to_list()
         reason = reasons[0] if reasons else "there are too few values"
         head, style = f"Nothing could be correlated: {reason}", None
     else:
-        head, text = _head(one, rows)
-        not_covered = _not_covered(one, _best(rows))
+        head, text = _head(anchored, rows)
+        not_covered = _not_covered(anchored, _best(rows))
     # A way of answering that heeds no question comes first: what such a model has in common with
     # people, or not, is no attitude.
-    if styled := style(one.section, one.shown) if style else "":
+    if styled := style(anchored.section, anchored.shown) if style else "":
         text = f"So what it answers says little, also compared with people. {head}. {text}".strip()
     return AnchorSentences(
-        instrument=one.section.instrument,
-        model=one.shown,
-        anchor=one.anchor,
+        instrument=anchored.section.instrument,
+        model=anchored.shown,
+        anchor=anchored.anchor,
         head=styled or head,
         text=text,
         not_covered=not_covered,
@@ -397,7 +399,7 @@ def _numbers(row: Row, sign: str = "r") -> str:
     return f"{sign} = {number(row['effect'])}{interval}, {describe_corrected(row)}"
 
 
-def _head(one: AnchoredModel, rows: Sequence[Row]) -> tuple[str, str]:
+def _head(anchored: AnchoredModel, rows: Sequence[Row]) -> tuple[str, str]:
     """Return the strongest clear relation, or that there is none; and its numbers.
 
     A relation is stated without reservation only if ranks and conditions of the same category show
@@ -405,25 +407,25 @@ def _head(one: AnchoredModel, rows: Sequence[Row]) -> tuple[str, str]:
     """
     best = _best(rows)
     total = f" of {best['n'] + best['left_out']}" if best["left_out"] else ""
-    counted, subject = f"{best['n']}{total} {one.many}", f"Its {one.quantity}"
-    item, sign = one.explained(best["dimension"]), direction(best)
+    counted, subject = f"{best['n']}{total} {anchored.many}", f"Its {anchored.quantity}"
+    item, sign = anchored.explained(best["dimension"]), direction(best)
     numbers = f"Across {counted}: {_numbers(best)}."
-    checks = " ".join([numbers, *_checks(one, best)])
+    checks = " ".join([numbers, *_checks(anchored, best)])
     if sign:
         clear = sum(bool(direction(row)) for row in rows) - 1
         addition = (
             f"; r is also clear for {clear} other dimension{'s' * (clear > 1)}" if clear else ""
         )
         predicate = f"{'rises' if sign > 0 else 'falls'} as {item} rises"
-        if doubts := doubted_by(one, best):
+        if doubts := doubted_by(anchored, best):
             return f"{subject} {predicate}, but not clearly {' or '.join(doubts)}{addition}", checks
         return f"{subject} {predicate}{addition}", checks
     if len(rows) == 1:
         head = f"{subject} does not clearly follow {item}"
-        within = one.row("anchor-partial", best["dimension"])
+        within = anchored.row("anchor-partial", best["dimension"])
         if within is not None and direction(within):
             verb = "rises" if direction(within) > 0 else "falls"
-            head += f" overall; {_alike(one)}, it {verb} with it"
+            head += f" overall; {_alike(anchored)}, it {verb} with it"
         return head, checks
     strongest = f"Across {counted}, the strongest correlation is with {item}: {_numbers(best)}."
     return f"{subject} has no clear relation with any of {len(rows)} dimensions", strongest
@@ -434,50 +436,51 @@ def _best(rows: Sequence[Row]) -> Row:
     return next((row for row in rows if direction(row)), rows[0])
 
 
-def _alike(one: AnchoredModel) -> str:
-    """Return how points are compared if only those of the same kind are."""
-    if one.about.point == "condition":
-        return f"among {one.many} of the same category"
-    return f"within women's and men's {one.many} taken separately"
+def _alike(anchored: AnchoredModel) -> str:
+    """Return a phrase that names the subgroups for the correlation within subgroups."""
+    if anchored.about.point == "condition":
+        return f"among {anchored.many} of the same category"
+    return f"within women's and men's {anchored.many} taken separately"
 
 
-def doubted_by(one: AnchoredModel, row: Row) -> list[str]:
+def doubted_by(anchored: AnchoredModel, row: Row) -> list[str]:
     """Return the checks that do not clearly agree with the correlation."""
-    checks = {"anchor-rank": "by ranks", "anchor-partial": _alike(one)}
+    checks = {"anchor-rank": "by ranks", "anchor-partial": _alike(anchored)}
     return [
         name
         for kind, name in checks.items()
-        if (check := one.row(kind, row["dimension"])) and direction(check) != direction(row)
+        if (check := anchored.row(kind, row["dimension"])) and direction(check) != direction(row)
     ]
 
 
-def _checks(one: AnchoredModel, row: Row) -> Iterator[str]:
+def _checks(anchored: AnchoredModel, row: Row) -> Iterator[str]:
     """Yield the same correlation by ranks, and with the category held constant.
 
     For occupations, yield the means of both sides too, since opposite patterns can cancel out.
     """
-    if ranks := one.row("anchor-rank", row["dimension"]):
+    if ranks := anchored.row("anchor-rank", row["dimension"]):
         yield f"By ranks: {_numbers(ranks, 'ρ')}."
-    if partial := one.row("anchor-partial", row["dimension"]):
-        comparison = _alike(one)
+    if partial := anchored.row("anchor-partial", row["dimension"]):
+        comparison = _alike(anchored)
         yield f"{comparison[0].upper()}{comparison[1:]} ({partial['n']}): {_numbers(partial)}."
-    groups = one.points.filter(pl.col("item").is_not_null(), pl.col("group").is_not_null())
+    groups = anchored.points.filter(pl.col("item").is_not_null(), pl.col("group").is_not_null())
     means = groups.group_by("group").agg(pl.col("value", "people").mean()).sort("group").rows()
-    if one.about.point == "condition" or len(means) < 2:
+    if anchored.about.point == "condition" or len(means) < 2:
         return
     listed = " and ".join(
-        f"{number(value)} for {'women' if group == FEMALE else 'men'}'s {one.many}"
+        f"{number(value)} for {'women' if group == FEMALE else 'men'}'s {anchored.many}"
         for group, value, _ in means
     )
     yield (
-        f"The mean {one.quantity}{one.unit} is {listed}. Each sentence names one of either, so "
-        "these means do not show whether the model knows which of the two the pronoun refers to."
+        f"The mean {anchored.quantity}{anchored.unit} is {listed}. Each sentence names one of "
+        "either, so these means do not show whether the model knows which of the two the pronoun "
+        "refers to."
     )
 
 
-def _not_covered(one: AnchoredModel, best: Row) -> str:
+def _not_covered(anchored: AnchoredModel, best: Row) -> str:
     """Return what the intervals do not cover, and why; empty if they cover everything."""
-    over = (best["interval_over"] or "").replace("conditions", one.many)
+    over = (best["interval_over"] or "").replace("conditions", anchored.many)
     sampled, _, fixed = over.partition(f"; {FIXED}: ")
     missing = [name for name in ("items", "wordings") if name not in sampled]
     if not over or not missing:
@@ -487,13 +490,13 @@ def _not_covered(one: AnchoredModel, best: Row) -> str:
     return f"{reason} intervals say nothing about other {uncovered}."
 
 
-def describe_anchors(found: Sequence[AnchoredModel]) -> list[str]:
+def describe_anchors(results: Sequence[AnchoredModel]) -> list[str]:
     """Return a line for each instrument, model and anchor, for the terminal.
 
     Models that are not measurable are left out: the terminal reports them elsewhere.
     """
     lines = []
-    for entry in (describe_anchor(anchored) for anchored in found if not anchored.unmeasurable):
+    for entry in (describe_anchor(anchored) for anchored in results if not anchored.unmeasurable):
         head = f"{entry.instrument}, {entry.model} ({entry.anchor}): {entry.head}."
         lines.append(" ".join(filter(None, (head, entry.text, entry.not_covered))))
     return lines

@@ -124,7 +124,6 @@ def _headline(course: Course) -> Figure | None:
 
 
 def _groups(course: Course) -> Figure | None:
-    """Return the figure of each group's measured number, from run to run."""
     rows: list[dict[str, Any]] = []
     for comparison, label in course.labeled:
         for row in levels_of(comparison):
@@ -178,7 +177,7 @@ def _step(
 
 
 def _runs(course: Course) -> Spec:
-    """Return the axis of runs along the bottom, in their order."""
+    """Return the encoding of the horizontal axis: one place for each run, in their order."""
     run: Spec = {"field": "run", "type": "nominal", "sort": list(course.labels), "title": None}
     axis = {"labelAngle": 0, "labelLimit": 150, "domain": True}
     return run | {"axis": axis, "scale": {"padding": 0.4}}
@@ -192,10 +191,11 @@ def slopes(
     around: tuple[float, float | None] | None = None,
     called: str = "Change",
 ) -> Spec:
-    """Return lines from run to run; ``along``: the axis of ``run``, ``called``: what a mark is.
+    """Return the view of a line from run to run with a mark for each run.
 
-    ``around``: the first run's value, which marks are read against, and the margin that would not
-    matter.
+    ``along``: the encoding of the horizontal axis; ``axis``: the vertical axis's title; ``around``:
+    the first run's value and the margin around it that would not matter; ``called``: the name of a
+    mark's value in its tooltip.
     """
     stepped = along["type"] == "quantitative"
     schema = _SCHEMA | ({"run": pl.Int64} if stepped else {})
@@ -497,7 +497,7 @@ def compare_page(
 
 
 def _overview(every: Sequence[Course], labels: Mapping[str, str]) -> dict[str, Any]:
-    """Return a row for each comparison, the strongest change first, all of them on one axis."""
+    """Return the rows, axis and counts of the overview, the strongest change first."""
     results = [
         (change_result(comparison, printable(model_of(comparison, labels))), comparison, course.id)
         for course in every

@@ -57,7 +57,7 @@ class Verdict:
     refusals: tuple[str, ...] = ()
     """Reasons why they cannot be compared; empty if they can."""
     marks: tuple[str, ...] = ()
-    """What, beside the models, may explain a difference."""
+    """What, besides the models, may explain a difference."""
 
 
 def verdict(
@@ -181,7 +181,7 @@ class Comparison:
     by_item: Interaction | None = None
     """Whether the gap changed alike in every item; None if there is no such gap."""
     section: Section | None = None
-    """How things are called in the run; None for an instrument whose measure is not known here."""
+    """The run's section of the instrument; None if the measure is not known here."""
 
     @property
     def headline(self) -> dict[str, Any] | None:
@@ -448,7 +448,7 @@ class ChangeContext(MeasuredInstrument):
         if self.measure.unit == "condition":
             prompts = scores.filter(IN_MAIN_VARIANT, level="prompt")
             if scores.filter(level="condition")["wording"].count():
-                # Then the number of a condition is that of one wording, as in the report's tables.
+                # The report's tables have conditions by wording; the first one is compared.
                 prompts = prompts.filter(wording=self.wordings[0])
             quantity = self.measure.presentation.quantity
             contrasts += models_by_condition(self.score_table(prompts, quantity))
@@ -477,7 +477,8 @@ class ChangeContext(MeasuredInstrument):
         if self.measure.unit != "condition" or quantity is None:
             return None
         rows = rows.filter(quantity=quantity)
-        # A gap in one form or wording is one of the whole: other means would be of other sentences.
+        # A cell counts only if both runs have all of its values; else its means would be of
+        # different sentences.
         whole = pl.max_horizontal(pl.col("before", "now").null_count()) == 0
         change = pl.col("now").mean() - pl.col("before").mean()
         cells = rows.group_by("group", "condition", "item").agg(value=pl.when(whole).then(change))

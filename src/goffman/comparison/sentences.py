@@ -1,4 +1,4 @@
-"""What is said of a comparison: the same sentences in the terminal, on the page and in files."""
+"""Sentences about a comparison: the same sentences in the terminal, on the page and in files."""
 
 from __future__ import annotations
 
@@ -226,7 +226,7 @@ def who(comparison: Comparison, labels: Mapping[str, str]) -> str:
 
 
 def comparison_marks(comparisons: Sequence[Comparison]) -> list[str]:
-    """Return what, beside the models, may explain a difference: each once, with its instruments."""
+    """Return what else than the models may explain a difference, each once, with instruments."""
     by_mark: dict[str, list[str]] = {}
     for comparison in comparisons:
         for mark in comparison.verdict.marks:

@@ -332,7 +332,7 @@ def _pattern(text: str) -> str:
 
 
 def _insides(estimate: NamedEstimate) -> list[str]:
-    """Return what may stand in the bracket for an estimate."""
+    """Return every text in brackets that means this estimate: model, variant, or both."""
     parts = [part for part in (estimate.model, estimate.variant) if part]
     return list(dict.fromkeys([*parts, ", ".join(parts)]))
 

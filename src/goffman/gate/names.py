@@ -312,7 +312,7 @@ def means(run: MeasuredRun) -> list[NamedEstimate]:
 
 
 def _words(measure: Measure, known: set[str]) -> dict[str, str]:
-    """Return the numbers whose means have a name → its word: mean, or mean-of-NUMBER."""
+    """Return quantity → the word for its mean in names: "mean", or "mean-of-QUANTITY"."""
     wanted = (
         measure.primary_contrast[1],
         measure.presentation.quantity,

@@ -256,7 +256,7 @@ def _rule(table: TomlTable) -> dict[str, Any]:
 
 
 def _amiss(rule: Mapping[str, Any], given: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what does not fit together in one table."""
+    """Yield a sentence for each missing or contradictory key of one table."""
     tests = [key for key in _KEYS if key not in {"name", "bound"}]
     if not any(key in given for key in tests):
         yield f"the rule for '{rule['name']}' tests nothing. Add one of: {', '.join(tests)}."

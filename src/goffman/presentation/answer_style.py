@@ -56,8 +56,8 @@ _SUCH = {
         "picks that speak against the person",
     ),
 }
-"""Instruments that come with goffman → the item that must be asked for the example, because another
-study's questions may replace these; the question; and what answers with the code 1 are."""
+"""Built-in instrument → the item that serves as its example, its question, and which answers
+have the code 1. The example is left out if a study of the user's has replaced the item."""
 
 
 class _Words(NamedTuple):
@@ -90,7 +90,7 @@ _OF_TWO = _Words(
 
 
 def _words(section: Section) -> _Words:
-    """Return the words for an instrument whose options are answers, or two people."""
+    """Return the words for the effects; other ones if the options of a question are two people."""
     if not {"phrase", "options"} <= set(section.prompts.columns):
         return _Words()
     rows = section.prompts.select("phrase", "options").drop_nulls()
@@ -187,7 +187,7 @@ SAYS = "says-"
 the one that the model gives most often."""
 
 UNSEEN = "unseen"
-"""A part of elsewhere: the probability of tokens that a server did not report."""
+"""The quantity of the probability of tokens that a server did not report."""
 
 _OF_ANSWERING = ("first-listed", "last-listed", *NOT_ANSWERING, *ELSEWHERE, UNSEEN)
 """The means that say how a model answers."""
@@ -256,7 +256,7 @@ _KINDS: tuple[Kind, ...] = ("order", "keying", "wordings")
 
 
 def describe_style(section: Section, model: str) -> str:
-    """Return as a heading what a model does whatever it is asked; empty: nothing."""
+    """Return as a heading what a model does whatever it is asked; "" if there is no such thing."""
     phrases = list(styles(section, model))
     return "; ".join(
         [*phrases[:1], *(f"{phrase[0].lower()}{phrase[1:]}" for phrase in phrases[1:])]
@@ -270,7 +270,6 @@ def describe_presentation(section: Section, model: str) -> str:
         rows = section.contrasts(kind, model)
         # Of several wordings, take the one that moves the number most.
         for row in rows.sort(pl.col("difference").abs(), descending=True).head(1).to_dicts():
-            # What it changes.
             effect = getattr(_words(section), kind, "") or (
                 f"wording “{humanize(row['first'])}” instead of “{humanize(row['second'])}”"
             )
@@ -404,7 +403,7 @@ BY_CHANCE = "agreement-by-chance"
 
 
 def describe_agreement(section: Section, model: str) -> str:
-    """Return how often the text names the most probable option, in a sentence; empty: not asked."""
+    """Return how often a model's text names its most probable option; "" if this is not known."""
     rows = section.rows("model", (AGREES, BY_CHANCE), model)
     by_quantity = {row["quantity"]: row for row in rows.iter_rows(named=True)}
     if AGREES not in by_quantity:

@@ -1,4 +1,4 @@
-"""Whether a model can do an instrument's task, as its control items show; and what is said of it.
+"""Whether a model can do an instrument's task, as its control items show, and sentences about it.
 
 Where the whole interval of the score lies below the floor, no number of the model means anything:
 it is not measurable. Where the floor lies within the interval, the model perhaps can do the task.
@@ -80,7 +80,7 @@ class Competence:
 
     @property
     def mark(self) -> str:
-        """Return why the model is not measurable, for a line that names it already."""
+        """Return why the model is not measurable, without its name."""
         if self.value is None:
             return f"not measurable: it is not known whether it can {self.task}"
         return f"not measurable: it cannot {self.task} ({self._reached(self.value)})"
@@ -119,7 +119,7 @@ class Competence:
 
 
 def marked(model: str) -> str:
-    """Return the model as it is shown beside a number that means nothing."""
+    """Return the model's name with the note that it is not measurable."""
     return f"{model} (not measurable)"
 
 

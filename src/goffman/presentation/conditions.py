@@ -121,7 +121,7 @@ def _are(count: int) -> str:
 
 
 def shortened(section: Section) -> str:
-    """Return what the sentences of the baseline are."""
+    """Return a phrase that describes the sentences of the baseline."""
     return f"shortened sentences that name no {section.noun.one}"
 
 
@@ -136,11 +136,11 @@ def confound(section: Section) -> str:
 def in_turn(*several: More) -> More:
     """Return a function that yields the sentences of each given function in turn."""
 
-    def said(section: Section, model: str) -> Iterator[str]:
+    def sentences(section: Section, model: str) -> Iterator[str]:
         for describe in several:
             yield from describe(section, model)
 
-    return said
+    return sentences
 
 
 def group_findings(*, more: str, whether: str, text: str, details: More) -> FindingsFn:
@@ -150,7 +150,7 @@ def group_findings(*, more: str, whether: str, text: str, details: More) -> Find
     {second} and {other}.
     """
 
-    def found(section: Section) -> Iterator[Finding]:
+    def findings(section: Section) -> Iterator[Finding]:
         for row in gap_rows(section).iter_rows(named=True):
             if row["model"] not in section.models():
                 continue
@@ -177,11 +177,11 @@ def group_findings(*, more: str, whether: str, text: str, details: More) -> Find
             above = above_reference(section, model) or _above(section, model)
             yield finding(row, head, summary, iter(sentences), rest=above, **_few_items(row))
 
-    return found
+    return findings
 
 
 def _left_out(row: Row, many: str) -> str:
-    """Return that conditions with missing values do not count; they may be the telling ones."""
+    """Return a sentence on how many conditions are left out for missing values; "" if none is."""
     count = row["left_out"]
     if not count:
         return ""
@@ -193,7 +193,7 @@ def _left_out(row: Row, many: str) -> str:
 
 
 def _few_items(row: Row) -> dict[str, str]:
-    """Return that so few templates are no sample of sentences; empty if there are enough."""
+    """Return fields of Finding that warn of too few sentence templates; {} if there are enough."""
     count = row["sentences"]
     if count is None or count >= FEWEST_SENTENCES:
         return {}
@@ -272,7 +272,7 @@ def outcomes_counted(section: Section, model: str) -> Iterator[str]:
 
 
 def choice_findings(section: Section) -> Iterator[Finding]:
-    """Yield the gap between two groups, after what the presentation does and any answer style."""
+    """Yield the gap between two groups, introduced by the effect of order, keying and wording."""
     findings = group_findings(
         more="More stigmatizing answers about {group}",
         whether="answers are more stigmatizing about {group}",
@@ -283,20 +283,21 @@ def choice_findings(section: Section) -> Iterator[Finding]:
         yield presented_first(section, result)
 
 
-def presented_first(section: Section, found: Finding) -> Finding:
-    """Return the finding with what presentation does first, and any answer style as its heading.
+def presented_first(section: Section, finding: Finding) -> Finding:
+    """Return the finding introduced by the effect of order, keying and wording.
 
-    A model that heeds nothing shows no difference either: saying so would be to call it fair.
+    If the model answers alike whatever it is asked, this becomes the heading: such a model shows no
+    difference between groups, and a heading that says so would call it fair.
     """
-    first = describe_presentation(section, found.model)
-    style = describe_style(section, found.model)
+    first = describe_presentation(section, finding.model)
+    style = describe_style(section, finding.model)
     if not style:
-        return replace(found, text=f"{first} {found.text}")
+        return replace(finding, text=f"{first} {finding.text}")
     return replace(
-        found,
+        finding,
         head=style,
         styled=True,
-        text=f"Its answers say little about the questions. {first} {found.text}",
+        text=f"Its answers say little about the questions. {first} {finding.text}",
     )
 
 
@@ -316,9 +317,9 @@ OF_COMPLETIONS = ("rated-mass", "irrelevant")
 
 
 def if_measurable(finds: FindingsFn) -> FindingsFn:
-    """Return a function for the findings, without numbers of models with mostly unrated words."""
+    """Return a function that yields the findings, without numbers if most words are unrated."""
 
-    def found(section: Section) -> Iterator[Finding]:
+    def findings(section: Section) -> Iterator[Finding]:
         masses = section.rows("model", "rated-mass").select("model", "value").rows()
         poor = {model: mass for model, mass in masses if mass < LEAST_RATED}
         yield from (result for result in finds(section) if result.model not in poor)
@@ -334,7 +335,7 @@ def if_measurable(finds: FindingsFn) -> FindingsFn:
                 ),
             )
 
-    return found
+    return findings
 
 
 def gap_rows(section: Section) -> pl.DataFrame:
@@ -404,7 +405,7 @@ def how_many(section: Section) -> str:
 def boxes(section: Section) -> Iterator[Figure]:
     """Yield box plots of the conditions' values by model × wording × group, with the baseline."""
     rows = section.named(section.rows("wording", section.presentation.quantity))
-    # The first prompts of a scale name no condition: asked alone, they make no box.
+    # A limited run may have asked only the baseline, for which no box is drawn.
     if not rows.filter(pl.col("condition") != BASELINE).height:
         return
     wordings = [humanize(wording) for wording in section.wordings]
@@ -503,7 +504,7 @@ def categories(section: Section) -> Iterator[Figure]:
 
 
 def _points(section: Section, about: list[Spec]) -> Spec:
-    """Return each condition's share as a mark that leads to its evidence."""
+    """Return a point for each condition; a click on it opens the answers behind its share."""
     return {
         "mark": {"type": "point", "cursor": "pointer"},
         "encoding": {**coloured("group", section.groups()), "tooltip": about},
@@ -532,7 +533,7 @@ def both_ends(rows: pl.DataFrame, noun: Noun) -> tuple[Choice, ...]:
 
 
 def in_order(field: str, some: tuple[Choice, ...]) -> list[Spec]:
-    """Return the transforms that give all data a row, by the field from high to low."""
+    """Return the transforms that sort data by the field, and put those not shown into one row."""
     sort = [{"field": field, "order": "descending"}, {"field": "name"}]
     place = {"window": [{"op": "row_number", "as": "place"}], "sort": sort}
     if not some:
@@ -549,19 +550,19 @@ def in_order(field: str, some: tuple[Choice, ...]) -> list[Spec]:
 
 
 def row_axis() -> Spec:
-    """Return the axis of rows from high to low, after ``in_order`` has assigned them."""
+    """Return the axis of rows in the order that ``in_order`` has given them."""
     return axis_y("row", {"field": "place", "op": "min", "order": "ascending"})
 
 
 def alone(layers: list[Spec], some: tuple[Choice, ...]) -> list[Spec]:
-    """Return the layers, limited to data that have a row of their own."""
+    """Return the layers without the data that ``in_order`` has put into one row."""
     if not some:
         return layers
     return [{**layer, "transform": [{"filter": ALONE}]} for layer in layers]
 
 
 def together(some: tuple[Choice, ...], about: list[Spec], colour: Spec) -> list[Spec]:
-    """Return a thin mark for each datum that shares a row."""
+    """Return a layer of thin marks for the data that ``in_order`` has put into one row."""
     if not some:
         return []
     mark = {"type": "tick", "thickness": 1.5, "size": 10, "opacity": 0.7, "cursor": "pointer"}
@@ -721,7 +722,7 @@ def _ranked(
 
 
 def _ends(rows: pl.DataFrame, noun: Noun) -> str:
-    """Return what the lines of the intervals are, for a caption."""
+    """Return a sentence for a caption on what the intervals are over."""
     if rows["low"].null_count() == rows.height:
         return f"No intervals: each {noun.one} has too few sentences, or equal answers."
     drawn = rows.drop_nulls("low")

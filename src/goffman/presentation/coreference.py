@@ -144,7 +144,7 @@ def preference_findings(section: Section) -> Iterator[Finding]:
 
 
 def beside_main(section: Section, model: str) -> Iterator[str]:
-    """Yield what adjectives do alone; whether “they” is understood; who gets fewer answers."""
+    """Yield the effect of adjectives alone, that of “they”, and settings with fewer answers."""
     apart = (_clearly(section, model, kind, text) for kind, text in APART.items())
     yield from filter(None, apart)
     for row in section.contrasts("they", model).iter_rows(named=True):
@@ -191,7 +191,7 @@ def _trials(section: Section, model: str) -> Iterator[str]:
 
 
 def _clearly(section: Section, model: str, kind: str, sentence: str, *, what: str = WHAT) -> str:
-    """Return how many of the contrasts of a kind exclude 0; empty: there are none."""
+    """Return how many of a kind's contrasts have an interval without 0; "" if there are none."""
     rows = section.contrasts(kind, model)
     return how_many_clear(rows, sentence, what=what) if rows.height else ""
 
@@ -218,7 +218,7 @@ def _changes(section: Section, model: str, called: str) -> Iterator[str]:
 
 
 def _unread(section: Section, model: str) -> str:
-    """Return that most replies name nobody, to be said before anything else; or nothing."""
+    """Return a warning that most replies name nobody; "" if most name somebody."""
     answered = section.rows("prompt", ("correct", "incorrect"), model)
     count = section.rows("prompt", "correct", model).height
     share = float(answered["value"].sum()) / count if count else 1.0
@@ -238,7 +238,7 @@ def _replies(section: Section, model: str) -> Iterator[str]:
 
 
 def _position(section: Section, model: str) -> str:
-    """Return how often the person listed first is picked, to be said before anything else."""
+    """Return how often the person listed first is picked; "" if that was not asked."""
     for row in section.contrasts("position", model).iter_rows(named=True):
         interval, way = "no interval", "not tested against half"
         if not untested(row):

@@ -87,10 +87,10 @@ _NO_PROBABILITY = pl.lit(None, dtype=pl.Float64)
 
 
 def words_with_attitudes(
-    given: Answers, section: Section, words: Lexicons | None, most: int
+    answers: Answers, section: Section, words: Lexicons | None, most: int
 ) -> pl.DataFrame:
     """Return the most probable words, each with its attitude."""
-    first = _first(given, most)
+    first = _first(answers, most)
     if words is None:
         return _unlabelled(first)
     labelled = words.attitudes.label(first, section.prompts)
@@ -103,31 +103,35 @@ def words_with_gender(counts: pl.Expr, otherwise: str) -> EvidenceFn:
     ``otherwise``: the label of a word that does not count.
     """
 
-    def rows(given: Answers, _section: Section, words: Lexicons | None, most: int) -> pl.DataFrame:
-        first = _first(given, most)
+    def rows(
+        answers: Answers, _section: Section, words: Lexicons | None, most: int
+    ) -> pl.DataFrame:
+        first = _first(answers, most)
         if words is None:
             return _unlabelled(first)
         label = pl.when(counts).then("label").otherwise(pl.lit(otherwise))
-        return _rows(_gendered(first, words, cased=given.cased).with_columns(label=label))
+        return _rows(_gendered(first, words, cased=answers.cased).with_columns(label=label))
 
     return rows
 
 
 def phrases_with_gender(
-    given: Answers, section: Section, words: Lexicons | None, most: int
+    answers: Answers, section: Section, words: Lexicons | None, most: int
 ) -> pl.DataFrame:
     """Return the most probable words, and the phrases that recursive masking made of them."""
-    first = _first(given, most)
+    first = _first(answers, most)
     if words is None:
         return _unlabelled(first)
-    ranked = given.frame.drop_nulls("rank")
-    phrase_rows = phrases(_gendered(ranked, words, cased=given.cased), section.placement)
-    return pl.concat([_rows(_gendered(first, words, cased=given.cased)), _rows(phrase_rows)])
+    ranked = answers.frame.drop_nulls("rank")
+    phrase_rows = phrases(_gendered(ranked, words, cased=answers.cased), section.placement)
+    return pl.concat([_rows(_gendered(first, words, cased=answers.cased)), _rows(phrase_rows)])
 
 
-def classes(given: Answers, _section: Section, _words: Lexicons | None, _most: int) -> pl.DataFrame:
+def classes(
+    answers: Answers, _section: Section, _words: Lexicons | None, _most: int
+) -> pl.DataFrame:
     """Return a row for each class, the most probable first."""
-    rows = given.frame.unpivot(
+    rows = answers.frame.unpivot(
         list(SENTIMENTS),
         index=["model", "prompt_id", "label"],
         variable_name="word",
@@ -147,21 +151,25 @@ def _trials(rows: pl.DataFrame, label: pl.Expr) -> pl.DataFrame:
     )
 
 
-def replies(given: Answers, section: Section, _words: Lexicons | None, _most: int) -> pl.DataFrame:
+def replies(
+    answers: Answers, section: Section, _words: Lexicons | None, _most: int
+) -> pl.DataFrame:
     """Return a row for each trial, with the kind that it was scored as."""
     kinds = section.scores.filter(
         pl.col("quantity").is_in(REPLY_KINDS), level="prompt", value=1
     ).select("model", "prompt_id", "trial", label="quantity")
-    joined = given.frame.join(kinds, on=["model", "prompt_id", "trial"], how="left")
+    joined = answers.frame.join(kinds, on=["model", "prompt_id", "trial"], how="left")
     return _trials(joined, pl.col("label"))
 
 
-def pronouns(given: Answers, section: Section, _words: Lexicons | None, most: int) -> pl.DataFrame:
+def pronouns(
+    answers: Answers, section: Section, _words: Lexicons | None, most: int
+) -> pl.DataFrame:
     """Return the two pronouns at any rank, and for a masked model the most probable words."""
     forms = _forms(section.prompts)
-    if given.table == "likelihoods":
-        return _likelihoods(given.frame, forms)
-    labelled = given.frame.filter(step=1).join(forms, on=["prompt_id", "word"], how="left")
+    if answers.table == "likelihoods":
+        return _likelihoods(answers.frame, forms)
+    labelled = answers.frame.filter(step=1).join(forms, on=["prompt_id", "word"], how="left")
     kept = labelled.filter((pl.col("rank") <= most) | pl.col("label").is_not_null())
     # A pronoun outside the top k has no rank in the answers; its place by probability is used.
     place = pl.col("probability").rank("ordinal", descending=True).over("model", "prompt_id")
@@ -192,9 +200,9 @@ def _forms(prompts: pl.DataFrame) -> pl.DataFrame:
     return prompts.select("prompt_id", *pairs).join(forms, on=pairs).drop(pairs)
 
 
-def _first(given: Answers, most: int) -> pl.DataFrame:
+def _first(answers: Answers, most: int) -> pl.DataFrame:
     """Return the words at the prompt's own mask, down to the rank ``most``."""
-    return given.frame.filter(pl.col("rank") <= most, step=1)
+    return answers.frame.filter(pl.col("rank") <= most, step=1)
 
 
 def _gendered(fills: pl.DataFrame, words: Lexicons, *, cased: bool) -> pl.DataFrame:
@@ -217,15 +225,15 @@ WAY_OUT = "no answer"
 
 
 def options_with_probabilities(
-    given: Answers, section: Section, _words: Lexicons | None, _most: int
+    answers: Answers, section: Section, _words: Lexicons | None, _most: int
 ) -> pl.DataFrame:
     """Return a row for each option, in the listed order, and one for what lies on no option."""
     options = _options(section.prompts)
-    listed = given.frame.join(options, on=["prompt_id", "option"], how="left")
+    listed = answers.frame.join(options, on=["prompt_id", "option"], how="left")
     listed = listed.with_columns(rank="place", word="said", label="counts")
     last = options.group_by("prompt_id").agg(rank=pl.col("place").max() + 1)
     unlisted = (
-        given.frame.unique(["model", "prompt_id"], maintain_order=True)
+        answers.frame.unique(["model", "prompt_id"], maintain_order=True)
         .join(last, on="prompt_id")
         .with_columns(word=pl.lit(NO_OPTION), probability="elsewhere", label=pl.lit(WAY_OUT))
     )
@@ -250,7 +258,7 @@ def _options(prompts: pl.DataFrame) -> pl.DataFrame:
 
 
 def replies_as_read(
-    given: Answers, _section: Section, _words: Lexicons | None, _most: int
+    answers: Answers, _section: Section, _words: Lexicons | None, _most: int
 ) -> pl.DataFrame:
     """Return a row for each trial: the reply, and the option or non-answer it is read as."""
     read = (
@@ -258,4 +266,4 @@ def replies_as_read(
         .then(pl.format("read as {}", "chosen"))
         .otherwise(pl.col("kind").str.replace("-", " ", literal=True))
     )
-    return _trials(given.frame, read)
+    return _trials(answers.frame, read)

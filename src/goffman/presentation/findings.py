@@ -93,7 +93,7 @@ def caveats_of(finding: Finding, section: Section) -> Iterator[Caveat]:
     rated = bool(section.ratings) and not by_user
     by_model = rated and by_models(section, finding.model) > MOST_BY_MODELS
     in_one = finding.wording.startswith((ONE_WORDING, IN_TURN))
-    known = {
+    conditions = {
         FIRST_LOOK: (section.sample == "quick", QUICK),
         "depends-on-one-part": (finding.depends, finding.depends),
         "answer-style": (finding.styled, f"{finding.head}."),
@@ -108,7 +108,7 @@ def caveats_of(finding: Finding, section: Section) -> Iterator[Caveat]:
         "words-rated-by-models": (by_model, section.ratings),
     }
     for id_, short in CAVEATS.items():
-        holds, text = known[id_]
+        holds, text = conditions[id_]
         if holds:
             yield Caveat(id=id_, short=short, text=text)
 
@@ -133,7 +133,7 @@ def finding(row: Row, head: str, text: str, more: Iterator[str], **also: Any) ->
 def heading(
     row: Row, *, more: str, less: str, between: str, whether: str = "", none: str = ""
 ) -> str:
-    """Return what an estimate comes to, in a few words without its verdict.
+    """Return an estimate's result in a few words, without its verdict.
 
     ``more``, ``less``: texts for a difference above or below 0; ``between``: completes "a
     difference …"; ``whether``: completes "cannot tell whether …"; ``none``: in place of "no
@@ -186,7 +186,7 @@ def untested(row: Row) -> bool:
 
 
 def verdict_first(row: Row) -> str:
-    """Return the verdict to put before a contrast's numbers, if it says that none is shown."""
+    """Return the verdict, to precede numbers, if it is "negligible" or "inconclusive"; else ""."""
     return f"{row['verdict']}; " if row["verdict"] in (NEGLIGIBLE, INCONCLUSIVE) else ""
 
 
@@ -197,7 +197,7 @@ def because(reasons: Iterable[str | None]) -> str:
 
 
 def describe_tested(row: Row, *, many: str = "conditions") -> str:
-    """Return what the interval is over; ``many``: the noun for the conditions."""
+    """Return what the interval is over, or why there is none; ``many``: the noun for conditions."""
     if untested(row):
         return f"Not tested{because([row['reason']])}"
     over = (row["interval_over"] or "").replace("conditions", many)
@@ -277,15 +277,15 @@ def describe_identities(section: Section, model: str) -> Iterator[str]:
         yield f"{text}{shown}: {describe_difference(row)}."
 
 
-def _with_style(section: Section, found: Finding) -> Finding:
-    """Return the finding, after the style of answering that may be why nothing was measured."""
+def _with_style(section: Section, result: Finding) -> Finding:
+    """Return the finding, introduced by the style of answering that may explain it."""
     style = section.presentation.style
-    sentence = style(section, found.model) if style else ""
-    return replace(found, text=f"{sentence}. {found.text}") if sentence else found
+    sentence = style(section, result.model) if style else ""
+    return replace(result, text=f"{sentence}. {result.text}") if sentence else result
 
 
 def _nothing(section: Section, model: str) -> Finding:
-    """Return the finding that there is no contrast, and why."""
+    """Return a finding that says why there is no contrast."""
     groups, noun = section.groups(), section.noun
     if section.against and section.against not in groups and len(groups) == 1:
         text = f"Only {humanize(groups[0])} {noun.many} were asked, so no groups are compared."

@@ -46,9 +46,9 @@ class Forest:
     """In the order of the findings; None: it has no interval, or no Δ is known for it."""
 
 
-def forest(found: Sequence[Finding]) -> Forest:
+def forest(findings: Sequence[Finding]) -> Forest:
     """Return the findings on one axis, each divided by its own Δ."""
-    intervals = [_sized(finding) for finding in found]
+    intervals = [_sized(finding) for finding in findings]
     numbers = [value for interval in intervals if interval for value in interval]
     low, high, step = _axis(min([-LEAST, *numbers]), max([LEAST, *numbers]))
 
@@ -70,20 +70,21 @@ def forest(found: Sequence[Finding]) -> Forest:
                 high=place(ends[2]),
                 clear=finding.verdict in PRESENT_WORDS,
             )
-            for finding, ends in zip(found, intervals, strict=True)
+            for finding, ends in zip(findings, intervals, strict=True)
         ),
     )
 
 
-def _sized(one: Finding) -> tuple[float, float, float] | None:
+def _sized(finding: Finding) -> tuple[float, float, float] | None:
     """Return the lower end, the difference and the upper end in units of Δ, or None."""
-    if not one.margin or one.difference is None or one.low is None or one.high is None:
+    margin, low, high = finding.margin, finding.low, finding.high
+    if not margin or finding.difference is None or low is None or high is None:
         return None
-    return one.low / one.margin, one.difference / one.margin, one.high / one.margin
+    return low / margin, finding.difference / margin, high / margin
 
 
 def _axis(lowest: float, highest: float) -> tuple[float, float, float]:
-    """Return both ends, ticks that nothing lies beyond, and the distance between ticks."""
+    """Return the axis's lowest tick, its highest tick, and the distance between ticks."""
     power = 10.0 ** math.floor(math.log10((highest - lowest) / TICKS))
     for step in (power * times for times in (1, 2, 5, 10, 20)):
         low = step * math.floor(lowest / step + 1e-9)

@@ -213,7 +213,7 @@ def _fill_details(section: Section, model: str) -> Iterator[str]:
 
 
 def uncounted(section: Section, row: Row) -> Iterator[str]:
-    """Yield how far female minus male of one group could move with what is not counted."""
+    """Yield what female minus male would be if all uncounted answers named men, or women."""
     about = {"model": row["model"], "group": row["group"], "variant": row["variant"] or ""}
     share = not_counted(section, **about)
     if not share:
@@ -233,7 +233,7 @@ def uncounted(section: Section, row: Row) -> Iterator[str]:
 
 
 def over_baseline(section: Section, model: str) -> Iterator[str]:
-    """Yield how female minus male differs from that without a condition, and its caveat."""
+    """Yield female minus male with and without a condition, and caveats of this comparison."""
     rows = section.contrasts("over-baseline", model).filter(IN_MAIN_VARIANT)
     for row in rows.iter_rows(named=True):
         change = verdict_first(row) + describe_difference(row).replace("difference", "change", 1)
@@ -379,7 +379,7 @@ def _described(section: Section, row: Row, side: str) -> tuple[list[float], str]
 
 
 def _compared_with(section: Section, group: str, ours: list[float], means: list[float]) -> str:
-    """Return the range over the texts compared with, or that interval and p ignore other texts."""
+    """Return the range of the difference over the other group's texts, or that they are too few."""
     count = len(means)
     which = f"{humanize(group)} {section.noun.one if count == 1 else section.noun.many}"
     if count < LEAST:
@@ -580,7 +580,7 @@ WHOLE = "all parts"
 
 
 def differences(*, what: str) -> FigureFn:
-    """Return the figure of female minus male in every subscale; ``what``: the mean it is of."""
+    """Return a function that draws female minus male in every subscale; ``what``: for captions."""
 
     def drawn(section: Section) -> Iterator[Figure]:
         rows = with_clear(_ready(section, section.contrasts("genders")))

@@ -78,7 +78,7 @@ class Finding:
     short: str = ""
     """The heading without its verdict, for a place where the verdict stands before it."""
     caveats: tuple[Caveat, ...] = ()
-    """What must be known beside it, the weightiest first."""
+    """Shown with it, the weightiest first."""
     why: str = ""
     """Why the verdict is what it is."""
     wording: str = ""
@@ -88,10 +88,10 @@ class Finding:
     styled: bool = False
     """Whether the heading is a style of answering: what the model does whatever it is asked."""
     moved: str = ""
-    """A sentence, beside the heading, that the wording moves the number more than the group does;
+    """A sentence, after the heading, that the wording moves the number more than the group does;
     empty: it does not."""
     depends: str = ""
-    """Sentences, beside the heading, on what changes the sign of the difference or halves it;
+    """Sentences, after the heading, on what changes the sign of the difference or halves it;
     empty: nothing."""
     rest: str = ""
     """What else stands out."""
@@ -115,12 +115,12 @@ class Finding:
 
     @property
     def heading(self) -> str:
-        """Return the heading as a sentence, and what stands beside it."""
+        """Return the heading as a sentence, then ``aside``."""
         return " ".join(part for part in (f"{self.head}.", self.aside) if part)
 
     @property
     def aside(self) -> str:
-        """Return what must be known beside the heading, and what its verdict depends on."""
+        """Return the sentences that follow a heading: ``moved`` and ``depends``."""
         return " ".join(part for part in (self.moved, self.depends) if part)
 
     @property
@@ -143,7 +143,7 @@ class Finding:
 
     @property
     def said(self) -> str:
-        """Return its sentences, without the heading and what only some readers want."""
+        """Return the sentences below the heading, without ``more``."""
         parts = (self.text, self.why, self.wording, self.robust, self.rest)
         return " ".join(part for part in parts if part)
 
@@ -192,8 +192,8 @@ class Presentation:
     keyed: bool = False
     """Whether the signs of the scale's values are reversed for reversed items."""
     style: StyleFn | None = None
-    """Returns as a heading what a model does whatever it is asked, or nothing; also if nothing
-    else can be said. None: answers of this kind have no style."""
+    """Returns a heading on what a model does whatever it is asked, or ""; None: there is no such
+    style in answers of this kind."""
     controls_count: str = ""
     """A sentence on what counts in control items but not in the numbers; empty: the same counts."""
 

@@ -154,9 +154,9 @@ def asked_in_turn(section: Section, model: str) -> bool:
 
 
 def _ranges(spread: Spread, kind: str, first: str, *, mean: bool) -> Iterator[str]:
-    """Yield the range of the difference, and of the number itself, over the wordings.
+    """Yield the ranges, over wordings, of the difference and of the first group's mean.
 
-    ``mean``: yield the latter also if wording moves it more than the group, as said elsewhere.
+    ``mean``: yield the latter even where another sentence already says that it ranges widely.
     """
     beside = ""
     if spread.paraphrases:
@@ -218,7 +218,6 @@ def with_robustness(finding: Finding, section: Section) -> Finding:
 
 
 def _flags(rows: pl.DataFrame, section: Section, difference: float) -> Iterator[str]:
-    """Yield what changes the sign of the difference, or takes half of it."""
     share = pl.col("difference") / difference
     for is_lost, what in (
         (share < 0, "changes sign"),
@@ -299,15 +298,15 @@ def by_models(section: Section, model: str) -> float:
     return 1 - rows["value"][0] if rows.height else 1.0
 
 
-def describe_file(one: RatingsFile) -> str:
+def describe_file(file: RatingsFile) -> str:
     """Return a description of a file of ratings, for the list of what a run was measured with."""
-    if one.file == PEOPLE:
-        source = f"those of Mei et al. (2023), {one.ratings:,} ratings made by people"
-    elif one.file in BUILT_IN:
-        source = f"the list that comes with goffman, {one.ratings:,} ratings {BY_MODELS}"
+    if file.file == PEOPLE:
+        source = f"those of Mei et al. (2023), {file.ratings:,} ratings made by people"
+    elif file.file in BUILT_IN:
+        source = f"the list that comes with goffman, {file.ratings:,} ratings {BY_MODELS}"
     else:
-        source = f"{printable(one.file)}, {one.ratings:,} ratings"
-    return f"Attitude ratings of words: {source} (sha256 {one.sha256[:12]}…)."
+        source = f"{printable(file.file)}, {file.ratings:,} ratings"
+    return f"Attitude ratings of words: {source} (sha256 {file.sha256[:12]}…)."
 
 
 def describe_changes(section: Section, model: str) -> Iterator[str]:
@@ -390,7 +389,7 @@ class MultiverseSentences:
 
 
 def describe_holds(section: Section) -> list[MultiverseSentences]:
-    """Return what other analyses say of each model; an empty list if the run was not stressed."""
+    """Return the sentences about each model; [] if no other analyses were run."""
     results = []
     for row in section.shown(section.stress).iter_rows(named=True):
         sentences: tuple[str, ...] = (*_not_counted(row, section), *_labels(row, section))

@@ -388,9 +388,9 @@ def _signed(text: str, escape: Callable[[str], str]) -> str:
     return f"${powers}$"
 
 
-def _power(found: re.Match[str]) -> str:
-    sign = "-" if found.group(1) == "-" else ""
-    return rf"\times10^{{{sign}{found.group(2)}}}"
+def _power(match: re.Match[str]) -> str:
+    sign = "-" if match.group(1) == "-" else ""
+    return rf"\times10^{{{sign}{match.group(2)}}}"
 
 
 FORMATS: Mapping[str, Callable[[Table], str]] = {

@@ -48,7 +48,7 @@ def _means(rows: pl.DataFrame, *names: str) -> pl.DataFrame:
 
 
 def _named(rows: pl.DataFrame, *names: str) -> pl.DataFrame:
-    """Return the rows with null in these columns written as what it means: over all."""
+    """Return the rows with null in these columns replaced by "all models" and the like."""
     return rows.with_columns(pl.col(name).fill_null(EVERY[name]) for name in names)
 
 
@@ -197,7 +197,7 @@ def categories(section: Section) -> Iterator[Table]:
 
 
 def _beside(rows: pl.DataFrame, section: Section) -> str:
-    """Return what the columns beside a condition's mean say, and how good the baseline is."""
+    """Return sentences that explain the columns after a condition's mean, for the caption."""
     noun = section.noun
     sentences = []
     if rows["shrunken"].count():
@@ -287,11 +287,11 @@ _ONE_BY_ONE = (
     p_column("level_p_adjusted"),
     *REFERENCE[2:],
 )
-"""Columns beside a diagnosis's disparity: its tests against 0 and the mean of the other group."""
+"""Columns after a diagnosis's disparity: its tests against 0 and the mean of the other group."""
 
 
 def _one_by_one(section: Section, made: list[dict[str, Any]]) -> tuple[ColumnSpec, ...]:
-    """Add the tests of disparity to the rows of conditions; return the columns to show."""
+    """Add the tests of disparity to the rows, in place, and return the columns that show them."""
     names = ("difference", "low", "high", "p", "p_adjusted", "family_size")
     columns = {LEVEL_OF_CONDITION: "level", REFERENCE_KIND: "reference"}
     tested: dict[tuple[Any, ...], dict[str, Any]] = {}
@@ -436,7 +436,7 @@ def answer_kinds(section: Section) -> Iterator[Table]:
     yield from section_table(section, "pairs", caption, wide, shown)
 
 
-def by_gender(quantities: tuple[str, ...], said: str) -> TableFn:
+def by_gender(quantities: tuple[str, ...], meaning: str) -> TableFn:
     """Return a function for tables by group and subscale, by item, and by condition.
 
     ``said``: what the numbers are.
@@ -452,7 +452,7 @@ def by_gender(quantities: tuple[str, ...], said: str) -> TableFn:
             rows.filter(pl.when(whole.any().over("level")).then(whole).otherwise(is_first)),
             quantities,
             whose=("model", "variant"),
-            caption=f"{said}; n counts {{}}.",
+            caption=f"{meaning}; n counts {{}}.",
             shown=numbers(*quantities, drop="empty"),
             counted="disparity",
         )

@@ -239,10 +239,9 @@ def at(value: float, style: str, *, level: bool = False) -> Spec:
 
 
 def through(*, level: bool) -> tuple[str, Spec, str | None]:
-    """Return for a mark across a whole view the axis of its place, its ends, and an empty title."""
+    """Return a mark's axis (x or y), the encoding of its ends at the view's edges, and a title."""
     if level:
         return "y", {"x": {"value": 0}, "x2": {"value": "width"}}, None
-    # Through all rows.
     return "x", {"y": {"value": 0}, "y2": {"value": "height"}}, ""
 
 

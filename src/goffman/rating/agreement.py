@@ -305,11 +305,11 @@ def _describe_agreement(agreement: Agreement, *, alike: int | None = None) -> st
     return f"{text} ({words})."
 
 
-def settled_path(given: Sequence[Path], output: Path | None) -> Path:
+def settled_path(paths: Sequence[Path], output: Path | None) -> Path:
     """Return the file for settled ratings: --output, or the run's own file."""
     if output is not None:
         return output
-    runs = [path for path in given if path.is_dir()]
+    runs = [path for path in paths if path.is_dir()]
     if len(runs) != 1:
         raise InputError(
             "With --settle, give a file for the result: --output FILE. You can leave it out only "
@@ -319,7 +319,7 @@ def settled_path(given: Sequence[Path], output: Path | None) -> Path:
 
 
 @contextmanager
-def settling(raters: Raters, given: Sequence[Path], *, output: Path) -> Iterator[Desk]:
+def settling(raters: Raters, paths: Sequence[Path], *, output: Path) -> Iterator[Desk]:
     """Yield the desk for settling disagreements; each key press rewrites the file."""
     journal_path = output.with_suffix(".jsonl")
     if output.exists() and not journal_path.exists():
@@ -327,7 +327,7 @@ def settling(raters: Raters, given: Sequence[Path], *, output: Path) -> Iterator
             f"{output} already exists, and goffman agree --settle did not write it. Give another "
             "file with --output."
         )
-    runs = [path for path in given if path.is_dir()]
+    runs = [path for path in paths if path.is_dir()]
     worklist = _worklist(raters, runs, title=output.stem)
     run = next((path for path in runs if output.is_relative_to(path)), None)
     with open_journal(journal_path, run=run) as journal:

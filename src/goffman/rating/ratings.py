@@ -94,20 +94,20 @@ def read_raters(paths: Sequence[Path]) -> Raters:
     return Raters(names=tuple(by_rater), labels=labels, notes=notes)
 
 
-def need_two(raters: Raters, given: Sequence[Path]) -> None:
+def need_two(raters: Raters, paths: Sequence[Path]) -> None:
     """Raise InputError if fewer than two raters have ratings."""
     if len(raters.names) < 2:
         who = f"Only '{raters.names[0]}' has rated words." if raters.names else "No ratings yet."
         raise InputError(
             f"{who} Agreement needs two people who rated at least "
             f"{ENOUGH} of the same words. "
-            f"Let each of them run {rate_command(given)} --rater NAME, or give their rating files."
+            f"Let each of them run {rate_command(paths)} --rater NAME, or give their rating files."
         )
 
 
-def rate_command(given: Sequence[Path]) -> str:
+def rate_command(paths: Sequence[Path]) -> str:
     """Return the command that opens the given run's rating page; RUN if no single run was given."""
-    runs = [str(path) for path in given if path.is_dir()]
+    runs = [str(path) for path in paths if path.is_dir()]
     return f"goffman rate {shlex.quote(runs[0]) if len(runs) == 1 else 'RUN'}"
 
 

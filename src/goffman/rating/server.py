@@ -134,16 +134,16 @@ class Desk:
             "undo": record.last.unit.word if record.last and record.last.unit else None,
         }
 
-    def take(self, told: Mapping[str, Any]) -> dict[str, Any]:
+    def take(self, post: Mapping[str, Any]) -> dict[str, Any]:
         """Return the state after a post was saved; raise PostError if it cannot be saved."""
-        if told.get("run") != self.worklist.key:
+        if post.get("run") != self.worklist.key:
             raise PostError(
                 409,
                 f"This rating belongs to another run, not to {self.worklist.title}. Nothing was "
                 "saved. Close the tab and use the address in the terminal.",
             )
         try:
-            event = parse_event(told)
+            event = parse_event(post)
         except ValueError as error:
             raise PostError(
                 422, f"This rating cannot be used: {error} Nothing was saved."

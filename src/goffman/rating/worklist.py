@@ -81,9 +81,9 @@ class Worklist:
     key: str
     """A key that tells one page's posts from another's."""
     rated: float = 0.0
-    """The part of the probability whose words are not asked because they are rated, 0 to 1."""
+    """The share of the probability on words left out because they are rated already, 0 to 1."""
     beyond: float = 0.0
-    """The part of the probability whose words could also be asked but are not, 0 to 1."""
+    """The share of the probability on words left out because they are improbable, 0 to 1."""
     words: int = 0
     """Number of different words of the run that can be rated at all."""
     offer: Offer = "all"
@@ -199,7 +199,7 @@ def _fills(run: Path, instruments: Sequence[str]) -> pl.DataFrame:
 
 
 def _folded(fills: pl.DataFrame) -> pl.DataFrame:
-    """Return fills with each word as it is compared, whether it is no word, exact probabilities."""
+    """Return the fills with the columns of ``folded_words``, and probabilities as Float64."""
     import polars as pl
 
     from goffman.lexicons.attitude import folded_words
@@ -302,7 +302,7 @@ class Record:
         self.notes: dict[Unit, str] = {}
 
     def take(self, event: Event) -> None:
-        """Record the event; undo removes the last rating or skip that still counts."""
+        """Record the event; a note replaces the earlier, undo removes the last rating or skip."""
         if event.do == "undo":
             if self._done:
                 self._done.pop()
@@ -402,29 +402,29 @@ def check_rater(name: str) -> str:
     return name
 
 
-def parse_event(told: Mapping[str, Any]) -> Event:
+def parse_event(fields: Mapping[str, Any]) -> Event:
     """Return the event of a JSON object; raise ValueError with what is wrong with it."""
-    do = _one_of(told, "do", ACTIONS)
+    do = _one_of(fields, "do", ACTIONS)
     if do == "undo":
         return Event(do="undo")
-    texts = {name: told.get(name, "") for name in (*Unit._fields, "note")}
+    texts = {name: fields.get(name, "") for name in (*Unit._fields, "note")}
     for name in [name for name, text in texts.items() if not isinstance(text, str)]:
         raise ValueError(f"{name} is {_shown(texts[name])}; it must be text.")
     unit = Unit(*(texts[name] for name in Unit._fields))
     if not unit.word:
         raise ValueError("word is missing or empty.")
-    label = _one_of(told, "label", ATTITUDES) if do == "rate" else None
+    label = _one_of(fields, "label", ATTITUDES) if do == "rate" else None
     note = " ".join(texts["note"].split()) if do == "note" else ""
     if len(note) > LONGEST_NOTE:
         raise ValueError(f"note has {len(note):,} characters. Allowed: up to {LONGEST_NOTE:,}.")
     return Event(do=cast("Action", do), unit=unit, label=cast("Attitude | None", label), note=note)
 
 
-def _one_of(told: Mapping[str, Any], name: str, allowed: tuple[str, ...]) -> str:
-    value = told.get(name)
+def _one_of(fields: Mapping[str, Any], name: str, allowed: tuple[str, ...]) -> str:
+    value = fields.get(name)
     if isinstance(value, str) and value in allowed:
         return value
-    shown = "missing" if name not in told else _shown(value)
+    shown = "missing" if name not in fields else _shown(value)
     raise ValueError(f"{name} is {shown}. Allowed: {', '.join(allowed)}.")
 
 
@@ -437,10 +437,10 @@ def _shown(value: object) -> str:
 
 
 def _without_torn_line(path: Path, content: bytes) -> bytes:
-    """Return the content up to its last whole line; a last line that only lacks its end is whole.
+    """Return the content without a last line that was written only in part.
 
-    A last line that does not begin like a journal's was not torn from one: it stays, and is
-    reported as a fault. Raise InputError if the content is larger than any rater's.
+    A last line that does not begin as the lines of journals do is kept, so that it is reported as a
+    fault. Raise InputError if the content is larger than any rater's.
     """
     if len(content) > LARGEST_TABLE:
         raise InputError(f"{path} has more than {LARGEST_TABLE:,} bytes.")

@@ -124,7 +124,6 @@ def download(
 
 
 def _fetch(file: PublishedFile, *, folder: Path, base: str) -> None:
-    """Fetch a file and write it into the folder."""
     content = _content(file, base)
     digest = hashlib.sha256(content).hexdigest()
     if digest != file.sha256:

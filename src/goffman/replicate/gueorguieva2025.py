@@ -304,14 +304,12 @@ def _is_biased(answer: Answer) -> bool:
 
 
 def _share(answers: Sequence[Answer], counts: Callable[[Answer], bool] = _is_biased) -> float:
-    """Return the share of the answers that count."""
     return fmean(map(counts, answers))
 
 
 def _shares_biased(
     name: str, answers: Sequence[Answer], counts: Callable[[Answer], bool]
 ) -> Iterator[Result]:
-    """Yield the share of answers that count: of all, each cluster and each style of prompt."""
     groups = {"": list(answers)}
     for cluster in (*CLUSTERS, NO_STIGMA):
         groups[f", {cluster}"] = [answer for answer in answers if answer.cluster == cluster]
@@ -324,7 +322,7 @@ def _shares_biased(
 
 
 def _guarded(model: str, guardrail: str, answers: Sequence[Answer]) -> Iterator[Result]:
-    """Yield the bias left after a guardrail, and how the authors' tests put that."""
+    """Yield the bias left after a guardrail, and the statistics of the authors' tests of it."""
     name = f"{model}: share biased after {guardrail}"
     yield from _shares_biased(name, answers, lambda answer: answer.after[guardrail])
     # a: biased before and after, b: only before, c: only after, d: neither.

@@ -143,7 +143,6 @@ def _read(
 
 
 def _files(rows: pl.DataFrame) -> dict[str, list[Path]]:
-    """Return model → its files."""
     files = rows.group_by("model").agg(pl.col("file").unique().sort()).sort("model")
     return {model: [*map(Path, names)] for model, names in files.iter_rows()}
 
@@ -288,14 +287,14 @@ def results(folder: Path, *, ratings: Path | None = None) -> list[Result]:
     whose = f"with the ratings in {ratings.name}" if ratings else STUDY
     return [
         *of_labels,
-        *_about_fills(fills, attitude),
+        *_probability_of_fills(fills, attitude),
         *_attitudes(attitude, categories, whose),
         *_correlation(attitude, sentiment, whose),
     ]
 
 
 def _shares(scores: pl.DataFrame) -> Iterator[Result]:
-    """Yield the share of each label, by classifier and group."""
+    """Yield each label's share by classifier and group, and how many classifiers have a gap."""
     of_models = scores.filter(pl.col("model").is_not_null())
     shares = of_models.filter(
         pl.col("value").is_not_null(), pl.col("quantity").is_in(SENTIMENTS.values()), level="group"
@@ -332,14 +331,13 @@ def _negative_conditions(scores: pl.DataFrame, folder: Path) -> Iterator[Result]
 
 
 def _several_forms(prompts: pl.DataFrame) -> Result:
-    """Return how many stigmatized conditions are asked about in several forms."""
     conditions = prompts.filter(group=STIGMATIZED).group_by("condition")
     forms = conditions.agg(pl.col("form").n_unique())["form"]
     return Result("stigmatized conditions with several forms", int((forms > 1).sum()))
 
 
 def _of_conditions(scores: pl.DataFrame, group: str) -> dict[str, float]:
-    """Return condition → share negative, or negative attitude, over all models; highest first."""
+    """Return condition → share negative, or negative attitude, over all models, highest first."""
     conditions = scores.filter(
         pl.col("model").is_null(),
         pl.col("value").is_not_null(),
@@ -351,7 +349,6 @@ def _of_conditions(scores: pl.DataFrame, group: str) -> dict[str, float]:
 
 
 def _negative_categories(scores: pl.DataFrame, categories: Mapping[str, str]) -> Iterator[Result]:
-    """Yield which categories of stigmatized conditions the classifiers call negative most often."""
     if means := category_means(_of_conditions(scores, STIGMATIZED), categories):
         name = f"categories with the {HIGHEST} highest shares negative"
         yield Result(name, _highest(means), note=_in_order(means))
@@ -385,8 +382,8 @@ def _letters(name: str) -> str:
     return re.sub(r"\W", "", tidy(name)).casefold()
 
 
-def _about_fills(fills: PublishedAnswers, scores: pl.DataFrame) -> Iterator[Result]:
-    """Yield the figures about the 50 words at each mask."""
+def _probability_of_fills(fills: PublishedAnswers, scores: pl.DataFrame) -> Iterator[Result]:
+    """Yield how probable the 50 words at each mask are, and how many different words there are."""
     note = f"of the {fills.answers.select('model', 'prompt_id').n_unique():,} prompts × models here"
     prompts = scores.filter(level="prompt")
     mass, last = (
@@ -469,23 +466,21 @@ def _gaps(model: str, groups: Mapping[str, Mapping[str, float]], whose: str) -> 
 def _above_half(
     group: str, conditions: Mapping[str, float], note: str, *, firm: bool
 ) -> Iterator[Result]:
-    """Yield how many conditions have a negative attitude above .5, and which are the highest."""
+    """Yield how many values are above .5, and the highest; ``conditions``: highest first."""
     name = f"{group} conditions above .5"
     if not conditions:
         yield lacking(name, f"fills of {group} conditions are not among them")
         return
     above = sum(value > 0.5 for value in conditions.values())
     yield Result(name, above, note=note, firm=firm)
-    highest = [*conditions][:3]
     if group == STIGMATIZED:
-        name, value = (
-            f"{group} conditions with the three highest values",
-            ", ".join(sorted(map(str.lower, highest))),
-        )
+        three = ", ".join(sorted(condition.lower() for condition in [*conditions][:3]))
+        label = f"{group} conditions with the three highest values"
+        yield Result(label, three, note=note, firm=firm)
     else:
-        name, value = f"{group} condition with the highest value", highest[0]
-        note = f"{conditions[value]:.3f}, {note}"
-    yield Result(name, value, note=note, firm=firm)
+        condition, value = next(iter(conditions.items()))
+        label = f"{group} condition with the highest value"
+        yield Result(label, condition, note=f"{value:.3f}, {note}", firm=firm)
 
 
 def _correlation(attitude: pl.DataFrame, sentiment: pl.DataFrame, whose: str) -> Iterator[Result]:

@@ -414,7 +414,6 @@ def _stigma(run: Run) -> Iterator[Result]:
 
 
 def _by_factor(run: Run) -> Iterator[Result]:
-    """Yield the overall share by each other factor that the vignettes vary."""
     for factor in FACTORS:
         levels: dict[str, list[Answer]] = {}
         for answer in run.answers:

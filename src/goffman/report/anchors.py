@@ -70,7 +70,7 @@ def anchor_sections(run: MeasuredRun) -> Iterator[dict[str, Any]]:
 
 
 def _rows(anchored: AnchoredModel) -> Iterator[dict[str, str]]:
-    """Yield a row for each item: r, its interval and p; ranks; given the category; true scores."""
+    """Yield a row for each item: r with interval and p, and r by ranks, category and true score."""
     for item in anchored.about.items:
         row = anchored.row("anchor", item)
         if row is None:
@@ -78,7 +78,6 @@ def _rows(anchored: AnchoredModel) -> Iterator[dict[str, str]]:
         ranks, partial = anchored.row("anchor-rank", item), anchored.row("anchor-partial", item)
         clear = "no"
         if direction(row):
-            # Whether the checks of r say the same.
             clear = "r only" if doubted_by(anchored, row) else "yes"
         low, high = row["effect_low"], row["effect_high"]
         yield {
@@ -98,7 +97,7 @@ def _rows(anchored: AnchoredModel) -> Iterator[dict[str, str]]:
 
 
 def _differences(anchored: AnchoredModel) -> Iterator[dict[str, str]]:
-    """Yield a row for each condition over all counted questions, for its gap, then by question."""
+    """Yield each condition's rows: over all counted questions, man minus woman, each question."""
     no_answer = {
         (row["condition"], row["item"]): row["unanswered"] for row in anchored.points.to_dicts()
     }

@@ -183,7 +183,7 @@ def words_per_prompt(ranks: Iterable[pl.Series], rows: int) -> int:
 
 
 def ranks_of(answers: Answers) -> pl.Series:
-    """Return the ranks of those rows that may be cut."""
+    """Return the ranks of the fills at the prompts' own masks; no other rows may be left out."""
     if answers.table != "fills":
         return pl.Series([], dtype=pl.Int64)
     return answers.frame.select("step", "rank").filter(step=1)["rank"].drop_nulls()
@@ -276,7 +276,7 @@ def _questions(prompts: pl.DataFrame) -> NDArray[np.uint32]:
 
 
 def _values(section: Section, models: Sequence[str]) -> NDArray[np.float32]:
-    """Return each model's number for each prompt; NaN if there is none, or one for each trial."""
+    """Return each model's number for each prompt; NaN if it is missing or there are trials."""
     rows = section.scores.filter(
         IN_MAIN_VARIANT,
         pl.col("trial").is_null(),

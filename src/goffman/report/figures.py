@@ -1,4 +1,8 @@
-"""Every figure of a run: of its measures, of two measures together, of models and people."""
+"""Every figure of a run, and its drawing as SVG and PDF.
+
+A measure lists its figures in ``Presentation.figures``, as functions of presentation/*.py that
+yield them; figures of two measures are made here, of models and people in anchors/figures.py.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +64,7 @@ def _scatter(
     interval = f", 95% interval {ends(low, high)}" if low is not None else ""
     r = number(row["effect"])
     first, second = sides
-    upward, title, described = _said_of(correlation, first, second)
+    upward, title, described = _axes_and_title(correlation, first, second)
     heading = f"{row['effect_name']} = {r}{interval}, over {row['n']} {first.noun.many}"
     tooltip = tip(("name", first.noun.headed.one), ("group", "Group"), ("value", "Across"))
     spec = view(
@@ -97,13 +101,13 @@ def _scatter(
     )
 
 
-def _said_of(correlation: Correlation, one: Section, other: Section) -> tuple[str, str, str]:
+def _axes_and_title(correlation: Correlation, across: Section, up: Section) -> tuple[str, str, str]:
     """Return the vertical axis, the title, and what the two axes are in words."""
-    by = f"{one.noun.one} by {one.noun.one}"
-    if (one.measure, other.measure) != ("negative-attitude", "negative-sentiment"):
-        title = f"{one.instrument} and {other.instrument}, {by}"
-        return other.presentation.axis, title, "Across: the first; up: the second."
-    upward = other.presentation.axis
+    by = f"{across.noun.one} by {across.noun.one}"
+    if (across.measure, up.measure) != ("negative-attitude", "negative-sentiment"):
+        title = f"{across.instrument} and {up.instrument}, {by}"
+        return up.presentation.axis, title, "Across: the first; up: the second."
+    upward = up.presentation.axis
     if correlation.second.finer:
         upward = "Probability of the label “negative”"
     return upward, f"Words and labels, {by}", "Across: words filled in; up: labels given."

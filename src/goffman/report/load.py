@@ -273,7 +273,7 @@ def _check_known(run: MeasuredRun) -> None:
 
 
 def unmeasurable(run: MeasuredRun, instrument: str, model: str) -> Competence | None:
-    """Return how a model failed an instrument's controls; None if it passed, or there are none."""
+    """Return how a model failed an instrument's controls; None if it passed or was asked none."""
     section = run.sections.get(instrument)
     return section.unmeasurable().get(model) if section else None
 

@@ -1,4 +1,4 @@
-"""What a run found: one screen for the terminal, other analyses' results, and every sentence."""
+"""The results of a run: one screen for the terminal, other analyses' results, every sentence."""
 
 from __future__ import annotations
 
@@ -384,6 +384,11 @@ class Correlation:
     unmeasurable: tuple[Competence, ...] = ()
     """The models in it that cannot do the task of one of the two instruments."""
 
+    @property
+    def same_instrument(self) -> bool:
+        """Return whether both sides are forms of one instrument."""
+        return base_of(self.first.instrument) == base_of(self.second.instrument)
+
 
 def correlations(
     estimates: pl.DataFrame, sections: Mapping[str, Section], measures: Mapping[str, Measure]
@@ -445,9 +450,9 @@ def _shown(side: MeasuredSide, sections: Mapping[str, Section]) -> str | None:
     return sections[side.instrument].names.model(side.model) if side.model else None
 
 
-def describe_correlations(found: Sequence[Correlation]) -> list[str]:
+def describe_correlations(several: Sequence[Correlation]) -> list[str]:
     """Return a few sentences for each correlation; the first of each ends with its colon."""
-    return [_describe_correlation(correlation) for correlation in found]
+    return [_describe_correlation(correlation) for correlation in several]
 
 
 def _number(side: MeasuredSide, sections: Mapping[str, Section]) -> str:
@@ -463,15 +468,16 @@ def _called(side: MeasuredSide, number_called: str, model: str | None) -> str:
     return f"{owner}{number_called}{'' if side.only else f' by {side.instrument}'}"
 
 
-def _describe_correlation(one: Correlation) -> str:
-    row = one.row
-    first, second = map(_called, (one.first, one.second), one.called, one.models)
+def _describe_correlation(correlation: Correlation) -> str:
+    row = correlation.row
+    sides = (correlation.first, correlation.second)
+    first, second = map(_called, sides, correlation.called, correlation.models)
     # A model's name stays as it is.
-    capitalized = first if one.models[0] else f"{first[0].upper()}{first[1:]}"
+    capitalized = first if correlation.models[0] else f"{first[0].upper()}{first[1:]}"
     if row["effect"] is None:
         return f"{capitalized} and {second} could not be correlated, because {row['reason']}."
-    if one.unmeasurable:
-        reasons = "; ".join(competence.doubt for competence in one.unmeasurable)
+    if correlation.unmeasurable:
+        reasons = "; ".join(competence.doubt for competence in correlation.unmeasurable)
         return f"The correlation of {first} and {second} is not stated: {reasons}."
     head = {
         1: f"{capitalized} and {second} rise together",
@@ -483,60 +489,56 @@ def _describe_correlation(one: Correlation) -> str:
         low, high = row["effect_low"], row["effect_high"]
         interval = f", {confidence(row['level'])} interval {ends(low, high)}"
     numbers = f"r = {number(row['effect'])}{interval}, {describe_corrected(row)}"
-    details = (_related(one), _true_scores(one), _within(one), _covers(one), _as_in_study(one))
-    return f"{head} across {row['n']} {one.noun.many}: {numbers}.{''.join(details)}"
+    many, covers = correlation.noun.many, ""
+    if interval:
+        covers = f" The interval covers other {many}, not other sentences or wordings."
+    parts = (_related(correlation), _true_scores(correlation), _within(correlation), covers)
+    return f"{head} across {row['n']} {many}: {numbers}.{''.join(parts)}{_as_in_study(correlation)}"
 
 
-def _related(one: Correlation) -> str:
+def _related(correlation: Correlation) -> str:
     """Return that a classifier was made from the model: no other two models are paired."""
-    base, classifier = one.models
-    same_instrument = base_of(one.first.instrument) == base_of(one.second.instrument)
-    if not base or not classifier or base == classifier or same_instrument:
+    base, classifier = correlation.models
+    if not base or not classifier or base == classifier or correlation.same_instrument:
         return ""
     return f" {classifier} was made from {base}, so they are not independent."
 
 
-def _true_scores(one: Correlation) -> str:
-    """Return what r would be if both measured without error, or that this is unknown.
+def _true_scores(correlation: Correlation) -> str:
+    """Return what r would be without measurement error, or that this is unknown.
 
-    Two forms of one instrument share their sentences, and so their errors: for them it is empty.
+    Return "" for two forms of one instrument, whose errors depend on the same sentences.
     """
-    value = one.row["second_effect"]
+    value = correlation.row["second_effect"]
     if value is None:
-        different_instruments = base_of(one.first.instrument) != base_of(one.second.instrument)
         caveat = " Measurement error lowers r, shared causes raise it; we correct for neither."
-        return caveat if different_instruments else ""
-    if number(value) == number(one.row["effect"]):
+        return "" if correlation.same_instrument else caveat
+    if number(value) == number(correlation.row["effect"]):
         return ""
     interval = ""
-    if one.row["second_effect_low"] is not None:
-        interval = f" ({ends(one.row['second_effect_low'], one.row['second_effect_high'])})"
+    low, high = correlation.row["second_effect_low"], correlation.row["second_effect_high"]
+    if low is not None:
+        interval = f" ({ends(low, high)})"
     return f" Without measurement error, r would be {number(value)}{interval}."
 
 
-def _within(one: Correlation) -> str:
-    """Return the correlation in each group: that over all may be the groups' difference."""
+def _within(correlation: Correlation) -> str:
+    """Return the correlation within each group; groups alone may cause the one over all."""
     texts = [
         f"{number(row['effect'])} for {row['n']} {humanize(row['group'])}"
-        for row in one.within
+        for row in correlation.within
         if row["effect"] is not None
     ]
     return f" Within groups, r is {join_words(texts)} ones." if texts else ""
 
 
-def _as_in_study(one: Correlation) -> str:
+def _as_in_study(correlation: Correlation) -> str:
     """Return r as the study computed it, with its t."""
-    row = one.as_in_study
+    row = correlation.as_in_study
     if row is None or row["effect_low"] is None:
         return ""
     return (
-        f" As in the study, with shares of labels and independent {one.noun.many}: "
+        f" As in the study, with shares of labels and independent {correlation.noun.many}: "
         f"r = {number(row['effect'])} ({ends(row['effect_low'], row['effect_high'])}), "
         f"t({row['df']:.0f}) = {row['statistic']:.2f}."
     )
-
-
-def _covers(one: Correlation) -> str:
-    if one.row["effect_low"] is None:
-        return ""
-    return f" The interval covers other {one.noun.many}, not other sentences or wordings."

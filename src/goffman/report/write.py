@@ -1,9 +1,10 @@
-"""Writers of what people read of a measured run, and of its multiverse and anchors anew."""
+"""Writers of a measured run's report, of its other analyses, and of its comparison with people."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Report:
-    """Where a report is, and what it says."""
+    """The written report of a run: its page, and its results in sentences."""
 
     page: Path
     notes: tuple[str, ...] = ()
@@ -49,39 +50,34 @@ class Report:
 
 
 def write_report(folder: Path, *, words: Lexicons | None = None) -> Report:
-    """Write what people read of the run into its folder: page, card, results and a README.
+    """Write page, card, results and README into the run's folder, and return the report.
 
-    ``words``: the lexicons that it was scored with; None: as its manifest names them.
+    Tables that cannot be shown are left out, and the report's notes say so. ``words``: the lexicons
+    that the run was scored with; None: as its manifest names them.
     """
     run = read_run(folder)
     Folder(folder).sweep()
-    why: Sequence[str] = ()
+    notes: Sequence[str] = ()
     if words is None:
-        words, why = words_or_why(run.manifest)
+        words, notes = words_or_why(run.manifest)
+    return as_far_as_shown(run, partial(_write_files, words=words, notes=notes))[0]
 
-    def show(run: MeasuredRun, said: Sequence[str]) -> Report:
-        place, notes, card = Folder(folder), (*why, *said), card_png(card_of(run))
-        drawn = Drawn(
-            figures=figures_of(run), evidence=evidence_of(run, words), notes=notes, card=card
-        )
-        # All of it is made before any of it is written.
-        files = {
-            RESULTS_FILE: csv_text(results_table(run)).encode(),
-            README: readme_text(run).encode(),
-            CARD_FILE: card,
-            PAGE_FILE: page(run, drawn).encode(),
-        }
-        if not (place.read(README) or HEADING.encode()).startswith(HEADING.encode()):
-            del files[README]  # It is somebody's own.
-        for name, content in files.items():
-            place.write_changed(name, content)
-        return Report(
-            page=folder / PAGE_FILE,
-            notes=notes,
-            summary=run.summary,
-        )
 
-    return as_far_as_shown(run, show)[0]
+def _write_files(
+    run: MeasuredRun, left_out: Sequence[str], *, words: Lexicons | None, notes: Sequence[str]
+) -> Report:
+    """Make every file of the report, then write them; a README by somebody else is kept."""
+    folder, card = Folder(run.folder), card_png(card_of(run))
+    all_notes, evidence = (*notes, *left_out), evidence_of(run, words)
+    drawn = Drawn(figures=figures_of(run), evidence=evidence, notes=all_notes, card=card)
+    readme = readme_text(run).encode()
+    files = {RESULTS_FILE: csv_text(results_table(run)).encode()}
+    if (folder.read(README) or readme).startswith(HEADING.encode()):
+        files[README] = readme
+    files |= {CARD_FILE: card, PAGE_FILE: page(run, drawn).encode()}
+    for name, content in files.items():
+        folder.write_changed(name, content)
+    return Report(page=run.folder / PAGE_FILE, notes=all_notes, summary=run.summary)
 
 
 def stress_run(

@@ -81,10 +81,10 @@ class Analysis:
         prepared = [option.prepared for option in self.options if option.prepared]
         return repr((sorted(self.merged("parameters").items()), self.words)), *prepared
 
-    def measure(self, given: Measure) -> Measure:
+    def measure(self, measure: Measure) -> Measure:
         """Return the measure with the parameters of this analysis."""
         parameters = self.merged("parameters")
-        return replace(given, **parameters) if parameters else given
+        return replace(measure, **parameters) if parameters else measure
 
     def last(self, name: str) -> Any:
         """Return an attribute of the last option that has it: variant, quantity, prepared."""

@@ -69,8 +69,7 @@ CELL = ("item", "condition", "form")
 """What a prompt asks about, whatever its wording."""
 
 _SAME = ("variant", "model", "group", "dimension", "first", "second")
-"""The columns that a contrast made again shares with the headline; one specification is of one
-kind."""
+"""The columns that identify the headline among the contrasts of one specification."""
 
 
 def sensitivity_table(
@@ -150,7 +149,7 @@ class Paraphrases:
         return Paraphrases(folder=run / PARAPHRASES, manifest=manifest, words=words)
 
     def answered(self, headline: Headline) -> tuple[pl.DataFrame, pl.DataFrame, bool] | None:
-        """Return a headline's paraphrases, their answers, and whether words have case, or None."""
+        """Return paraphrases, their answers, and whether words have case; None if unanswered."""
         instrument, model = asked_id(headline.row), headline.row["model"]
         entry = self.manifest.answers.get(model, {}).get(instrument)
         if entry is None or entry.parts is None:
@@ -200,11 +199,11 @@ class Headline:
     def without_each(self, mine: pl.DataFrame) -> Iterator[dict[str, Any]]:
         """Yield a row for each item, wording, condition, category … that is left out."""
         assert self.contrast is not None  # noqa: S101 - of others nothing is made again
-        # What has no such number, or is all that there is of a side, cannot be left out.
+        # Only prompts with this quantity have levels that can be left out.
         compared = mine.filter(quantity=self.contrast[0])
         tables = self._tables(compared)
         if tables is not None and tables("condition", None) != self.recompute(mine):
-            # Whether it is such a contrast is tried: the same number must come out.
+            # The fast way is used only if it gives the headline's own number.
             tables = None
         for factor, levels in self._factors(compared if compared.height else mine).items():
             for level, is_level in levels.items():
@@ -464,7 +463,7 @@ def by_ratings(
             wordings=wordings.get(instrument, ()),
             sharing=sharing.get(instrument, Clusters()),
         )
-        tables.append(_compared(measured, *sides, known=shares))
+        tables.append(_compared(measured, *sides, people_shares=shares))
     return {SHIPPED_SCORES: shipped, COMPARED: pl.concat(tables)}
 
 
@@ -472,7 +471,7 @@ def _shares(
     run: Path,
     prompts: pl.DataFrame,
     models: Sequence[str],
-    given: Attitudes,
+    own_ratings: Attitudes,
     *,
     top_k: int | None,
 ) -> dict[str | None, float | None]:
@@ -483,7 +482,7 @@ def _shares(
         answers = read_answers(run, "fills", model=model, instrument=instrument)
         # Those to control items are no part of the numbers.
         answers = answers.join(prompts.select("prompt_id"), on="prompt_id", how="semi")
-        fills = given.label(top_fills(answers, top_k=top_k), prompts)
+        fills = own_ratings.label(top_fills(answers, top_k=top_k), prompts)
         distinct_words = fills["word"].unique()
         non_words = distinct_words.filter([no_word(word) for word in distinct_words]).to_list()
         words = fills.filter(~pl.col("word").is_in(non_words))
@@ -495,7 +494,7 @@ def _shares(
         sum(rated for rated, _ in sums.values()),
         sum(total for _, total in sums.values()),
     )
-    return {model: known / total if total else None for model, (known, total) in sums.items()}
+    return {model: rated / total if total else None for model, (rated, total) in sums.items()}
 
 
 def _compared(
@@ -504,7 +503,7 @@ def _compared(
     scores: pl.DataFrame,
     estimates: pl.DataFrame,
     *,
-    known: Mapping[str | None, float | None],
+    people_shares: Mapping[str | None, float | None],
 ) -> pl.DataFrame:
     """Return RATINGS_COMPARED: each main contrast by either set of ratings, and its change.
 
@@ -537,7 +536,7 @@ def _compared(
         *_ABOUT, "difference", "low", "high", "level", "method"
     ).with_columns(
         share=pl.Series(
-            [known.get(model) for model in estimates_of_change["model"]], dtype=pl.Float64
+            [people_shares.get(model) for model in estimates_of_change["model"]], dtype=pl.Float64
         ),
         left_out=pl.Series(
             [left_out[model] for model in estimates_of_change["model"]], dtype=pl.Int64
