@@ -74,7 +74,7 @@ def spaced(
 def _named(
     rows: pl.DataFrame, anchored: AnchoredModel, labels: Sequence[str | None]
 ) -> pl.DataFrame:
-    """Return the points as they are shown, with a label for those that are named."""
+    """Return the points with shown names, and with labels where these are not None."""
     return rows.with_columns(
         pl.selectors.float().round_sig_figs(6),
         model=pl.lit(anchored.shown),

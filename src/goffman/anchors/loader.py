@@ -51,7 +51,7 @@ class AnchorValue:
 
     item: str
     condition: str
-    """The condition's id in the instruments; or an occupation, as it stands in sentences."""
+    """The condition's id in the instruments; or an occupation, as sentences name it."""
     gender: Gender = EVERYONE
     """The gender of the person described to people."""
     year: int | None = None

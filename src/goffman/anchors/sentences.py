@@ -60,7 +60,7 @@ class AnchoredModel:
     estimates: pl.DataFrame
     """The columns CONTRASTS and ESTIMATES, of this model, instrument and anchor."""
     points: pl.DataFrame
-    """The columns ANCHOR_POINTS, likewise."""
+    """The columns ANCHOR_POINTS, of this model, instrument and anchor."""
 
     @property
     def shown(self) -> str:
@@ -286,7 +286,7 @@ def _described(anchored: AnchoredModel, rows: Sequence[Row]) -> str:
 
 
 def _in_year(anchored: AnchoredModel, rows: Sequence[Row]) -> str:
-    """Return the year of people's answers; empty if unknown or not the same in all these rows."""
+    """Return " in YEAR" if all of people's answers in these rows are of one year, else ""."""
     latest: dict[str, str] = {row["group"]: "" for row in rows}
     for row in anchored.differences(IN_YEAR):
         if row["group"] in latest:

@@ -119,7 +119,9 @@ def _headline(course: Course) -> Figure | None:
         "course",
         title=f"{what[:1].upper()}{what[1:]}, from run to run",
         description=f"{heads} {_how_to_read(row)}",
-        spec=slopes(rows, along=_runs(course), axis="Difference", around=(before, row["margin"])),
+        spec=slopes(
+            rows, along=_run_axis(course), axis="Difference", around=(before, row["margin"])
+        ),
     )
 
 
@@ -139,7 +141,7 @@ def _groups(course: Course) -> Figure | None:
         "groups",
         title=f"{course.section.presentation.called} of each group, from run to run",
         description=f"{sentences.groups} {_how_to_read()}".strip(),
-        spec=slopes(rows, along=_runs(course), axis=course.section.presentation.axis),
+        spec=slopes(rows, along=_run_axis(course), axis=course.section.presentation.axis),
     )
 
 
@@ -176,7 +178,7 @@ def _step(
     }
 
 
-def _runs(course: Course) -> Spec:
+def _run_axis(course: Course) -> Spec:
     """Return the encoding of the horizontal axis: one place for each run, in their order."""
     run: Spec = {"field": "run", "type": "nominal", "sort": list(course.labels), "title": None}
     axis = {"labelAngle": 0, "labelLimit": 150, "domain": True}
@@ -311,7 +313,7 @@ def _conditions(course: Course) -> Figure | None:
         section,
         "changes",
         title=f"What changed most, by {noun.one}",
-        description=f"{change_sentences(course.steps[-1]).conditions} {_which(course)} "
+        description=f"{change_sentences(course.steps[-1]).conditions} {_conditions_shown(course)} "
         f"{describe_marks(frame)} Select a mark to read the answers of both runs.",
         choices=choices,
         spec=view(
@@ -339,7 +341,7 @@ def first_and_last(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     return [*rows[:FIRST_AND_LAST], *rows[-FIRST_AND_LAST:]]
 
 
-def _which(course: Course) -> str:
+def _conditions_shown(course: Course) -> str:
     count, noun = len(conditions_of(course.steps[-1])), course.section.noun
     lines = "Lines are 95% intervals over items and wordings."
     if count <= 2 * FIRST_AND_LAST:
@@ -408,9 +410,9 @@ def _sides(
 
 
 def _evidence(sides: Sequence[_Side], most: int) -> Evidence:
-    """Return one instrument's block, in which each side is a model.
+    """Return one instrument's evidence, in which each side is a model named by its position.
 
-    Its place is its name: two runs may have a model of the same name.
+    Models' own names would not do: two runs may have a model of the same name.
     """
     tables, scores, total = [pl.DataFrame(schema=EVIDENCE)], [], 0
     for place, side in enumerate(sides):
@@ -557,7 +559,7 @@ def _rows(comparison: Comparison, label: str) -> list[dict[str, str]]:
     )
     return [
         {
-            "what": _what(row),
+            "what": _row_label(row),
             "run": label,
             "before": number(row["mean_second"]) if row["kind"] in OF_RUNS else "",
             "after": number(row["mean_first"]) if row["kind"] in OF_RUNS else "",
@@ -571,8 +573,8 @@ def _rows(comparison: Comparison, label: str) -> list[dict[str, str]]:
     ]
 
 
-def _what(row: Mapping[str, Any]) -> str:
-    """Return which number of which group, or which contrast, a row is about."""
+def _row_label(row: Mapping[str, Any]) -> str:
+    """Return the label of a row: the number and its group, or the contrast."""
     sides = f"{humanize(row['first'])} − {humanize(row['second'])}"
     subject = humanize(row["group"] or "all") if row["kind"] == "runs" else sides
     if row["kind"] != "runs" and row["group"]:

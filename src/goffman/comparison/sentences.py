@@ -112,13 +112,13 @@ def change_sentences(comparison: Comparison) -> ChangeSentences:
 
 
 def what_of(comparison: Comparison, row: Row) -> str:
-    """Return the contrast that headings are about, in words."""
+    """Return a phrase for the contrast that headings are about."""
     measured = f" in {comparison.section.presentation.called}" if comparison.section else ""
     return f"the {contrast_of(row)}{measured if row['kind'] == 'groups' else ''}"
 
 
 def contrast_of(row: Row) -> str:
-    """Return the contrast in words, without its number and article."""
+    """Return a phrase for the contrast, without its quantity and without an article."""
     first, second = humanize(row["first"]), humanize(row["second"])
     if row["kind"] == "level":
         return f"{humanize(row['quantity'])} without adjectives"
@@ -266,7 +266,7 @@ _SHOWN = (
 )
 
 
-def _who(comparison: Comparison) -> dict[str, str]:
+def _models_of(comparison: Comparison) -> dict[str, str]:
     return {
         "reference": str(comparison.reference),
         "run": str(comparison.run),
@@ -279,7 +279,7 @@ def comparison_table(comparisons: Sequence[Comparison]) -> Table:
     """Return every row of every comparison, for files."""
     rows = [
         {
-            **_who(comparison),
+            **_models_of(comparison),
             "marks": "; ".join([*comparison.unmeasurable, *comparison.verdict.marks]) or None,
             "caveats": " ".join(change_result(comparison).caveats),
             **row,
@@ -355,7 +355,7 @@ def as_json(comparisons: Sequence[Comparison]) -> list[dict[str, Any]]:
     """Return one object for each instrument and pair of models."""
     return [
         {
-            **_who(comparison),
+            **_models_of(comparison),
             "instrument": comparison.instrument,
             "compared": not comparison.verdict.refusals,
             "refusals": list(comparison.verdict.refusals),

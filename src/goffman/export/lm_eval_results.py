@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from goffman.report.load import MeasuredRun
 
 LEVEL = "group"
-"""Exported beside the estimates: the scores of whole groups of conditions."""
+"""The level of the scores that are exported with the estimates: groups of conditions."""
 
 NO_FILTER = "none"
 
@@ -102,8 +102,7 @@ def _numbers(
         metric = ".".join(part for part in parts if part)
         error = None if row["sd"] is None else row["sd"] / row["n"] ** 0.5
         if row["over"] == "items × conditions":
-            # Cells that share an item or a condition are not independent: that error would be too
-            # small.
+            # Cells that share an item or a condition depend on each other.
             error = _crossed(run.scores, row)
         yield instrument, metric, row["variant"] or NO_FILTER, row["value"], error, row["reason"]
     for estimate in main_estimates(run, model):

@@ -358,7 +358,7 @@ def _files(run: MeasuredRun) -> Iterator[tuple[str, bytes]]:
 
 
 def write_figures(run: MeasuredRun, folder: Path) -> list[Path]:
-    """Write every figure of the run into a folder of its own; InputError as for a paper."""
+    """Write every figure of the run into the folder; raise InputError as ``write_paper`` does."""
     return write_folder(folder, _figure_files(run), heading=FIGURES_HEADING)
 
 

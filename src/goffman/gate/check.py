@@ -1,4 +1,4 @@
-"""Try the gate's rules on the estimates that they name, with one line on each outcome.
+"""The gate: each rule is tried on the estimates that it names, with one line on each outcome.
 
 A missing value, or a name that fits nothing, is an error and never a pass.
 """
@@ -86,7 +86,7 @@ class RuleResult:
         mark = MARKS[self.status]
         if self.not_measurable:
             return f"{mark} {self.name}: {self.named.not_measurable}"
-        return f"{mark} {self.name} {self.found}, {self.required}{self._doubt()}"
+        return f"{mark} {self.name} {self.found}, {self.required}{self._uncertainty()}"
 
     @property
     def found(self) -> str:
@@ -105,8 +105,8 @@ class RuleResult:
             return f"{must} {' or '.join(words)}"
         return f"{_MUST[condition.comparison]} {_digits(self.value, condition.limit)[1]}"
 
-    def _doubt(self) -> str:
-        """Return, in parentheses, interval and verdict of an estimate whose value is tried."""
+    def _uncertainty(self) -> str:
+        """Return in parentheses interval and verdict, or counts of analyses; else an empty text."""
         field, of_verdict = self.condition.field, bool(self.condition.verdicts)
         if field == HOLDS_IN and self.named.stress:
             counts = self.named.stress
@@ -283,12 +283,12 @@ def _meant(condition: Condition, estimates: Sequence[NamedEstimate]) -> list[Nam
             match for match in matches if match.model != EVERY_MODEL or match.path not in single
         ]
     pattern = re.compile(_pattern(condition.whose))
-    meant = [match for match in matches if condition.whose in _insides(match)] or [
-        match for match in matches if any(pattern.fullmatch(text) for text in _insides(match))
+    meant = [match for match in matches if condition.whose in _bracket_texts(match)] or [
+        match for match in matches if any(pattern.fullmatch(text) for text in _bracket_texts(match))
     ]
-    meant = meant or _shown_so(condition.whose, matches)
+    meant = meant or _by_shown_name(condition.whose, matches)
     if not meant:
-        allowed = sorted({text for match in matches for text in _insides(match)})
+        allowed = sorted({text for match in matches for text in _bracket_texts(match)})
         raise InputError(
             f"{condition.given}: this run has no {condition.path} for "
             f"'{condition.whose}'.{did_you_mean(condition.whose, allowed)} In the brackets you can "
@@ -297,8 +297,8 @@ def _meant(condition: Condition, estimates: Sequence[NamedEstimate]) -> list[Nam
     return meant
 
 
-def _shown_so(whose: str, of_path: Sequence[NamedEstimate]) -> list[NamedEstimate]:
-    """Return the estimates of the model shown under this name, perhaps of one of its variants."""
+def _by_shown_name(whose: str, of_path: Sequence[NamedEstimate]) -> list[NamedEstimate]:
+    """Return the estimates of the model with this shown name, or of its variant MODEL, VARIANT."""
     models = {match.model for match in of_path if match.model}
     model, _, variant = whose.rpartition(", ")
     for name, wanted in ((whose, None), (model, variant)):
@@ -331,7 +331,7 @@ def _pattern(text: str) -> str:
     return ".*".join(re.escape(part) for part in text.split("*"))
 
 
-def _insides(estimate: NamedEstimate) -> list[str]:
+def _bracket_texts(estimate: NamedEstimate) -> list[str]:
     """Return every text in brackets that means this estimate: model, variant, or both."""
     parts = [part for part in (estimate.model, estimate.variant) if part]
     return list(dict.fromkeys([*parts, ", ".join(parts)]))

@@ -143,11 +143,11 @@ def annotation(message: str, **properties: str) -> str:
 
 _IN_MESSAGE = "%\r\n"
 _IN_PROPERTY = f"{_IN_MESSAGE}:,"
-"""Characters that GitHub would read as its own."""
+"""Characters with a special meaning in the properties of GitHub's annotations."""
 
 
 def _escaped(text: str, signs: str) -> str:
-    """Return the text with these signs, of which % must be one, as their numbers."""
+    """Return the text with these characters percent-encoded; they must include %."""
     return "".join(f"%{ord(sign):02X}" if sign in signs else sign for sign in text)
 
 
@@ -194,7 +194,7 @@ _WRITTEN: Mapping[GateFormat, Callable[[Checked], str]] = {
 
 
 def names_text(available: GateInput) -> str:
-    """Return one line for each name; names stand last because long ones must not be broken."""
+    """Return one line for each name, with the name at the end, so that it is never wrapped."""
     lines = [f"{'value':>9} {'low':>9} {'high':>9} {'p_adjusted':>10} {'verdict':>16}  name"]
     for name, estimate in _every(available):
         value, low, high = map(number, (estimate.value, estimate.low, estimate.high))

@@ -86,7 +86,7 @@ HOLDS_IN = "holds-in"
 """For a main result: the share of other analyses in which its verdict holds; a column of STRESS."""
 
 HEADING, MEAN, CONTROLS = "heading", "mean", "controls"
-"""Words of names that do not stand for contrasts of their own."""
+"""Words in the names of main results, means and scores on control items."""
 
 MEASURABLE = "measurable"
 """The verdict on control items of a model that can do the task."""
@@ -211,7 +211,7 @@ def named_by(estimates: pl.DataFrame, measures: Mapping[str, Measure]) -> list[N
 def _path(row: Mapping[str, Any], measure: Measure | None, *, groups: set[str]) -> str:
     """Return the name before the bracket; the group that the instrument is about is left out."""
     main_group = measure.contrast if measure else None
-    parts = [row["instrument"] and asked_id(row), _what(row, measure)]
+    parts = [row["instrument"] and asked_id(row), _contrast_word(row, measure)]
     if row["kind"] in {*ANCHORED, *AGAINST_PEOPLE}:
         parts += [row["second"], row["dimension"], row["group"]]
         return path_of(*parts)
@@ -228,7 +228,7 @@ def _path(row: Mapping[str, Any], measure: Measure | None, *, groups: set[str]) 
 
 
 def path_of(*parts: str | None) -> str:
-    """Return what stands before the bracket, from the parts that are not empty.
+    """Return the name before the bracket, joined from the parts that are not empty.
 
     In an id, all characters but letters and digits become hyphens: the setting tough,gentle is
     tough-gentle.
@@ -236,8 +236,8 @@ def path_of(*parts: str | None) -> str:
     return ".".join(re.sub(r"[^\w-]+", "-", part).strip("-") for part in parts if part)
 
 
-def _what(row: Mapping[str, Any], measure: Measure | None) -> str:
-    """Return the kind of contrast, with its number if that is not the measure's own."""
+def _contrast_word(row: Mapping[str, Any], measure: Measure | None) -> str:
+    """Return the word for the kind of contrast, with its quantity if it is not the main one."""
     kind, quantity = row["kind"], row["quantity"]
     of_one_number = ("genders", "genders-as-asked", "groups-as-asked")
     beside = {*of_one_number, *THEIR_OWN, *CORRELATIONS, *ANCHORED, *AGAINST_PEOPLE}
@@ -358,7 +358,7 @@ def changes_of_means(comparison: Comparison, run: MeasuredRun) -> Iterator[Named
     for row in rows.iter_rows(named=True):
         group, condition = row["group"], row["first"] if row["kind"] == BY_CONDITION else None
         if measure.unit != "condition" and group != BASELINE:
-            # Adjective settings are compared one by one; in names they stand where groups do.
+            # Each adjective setting is compared; it takes the place of the group in a name.
             group, condition = group_of[group], group
         word = words.get(row["quantity"], f"{MEAN}-of-{row['quantity']}")
         yield NamedEstimate(

@@ -250,17 +250,17 @@ def _rule(table: TomlTable) -> dict[str, Any]:
             table.note(key, f"{key}: {fault.what}.{fault.hint}")
     if "name" in rule and table.values.keys() <= _KEYS.keys():
         # Otherwise, what seems to be missing may be misspelled.
-        for what in _amiss(rule, table.values):
+        for what in _rule_faults(rule, table.values):
             table.faults.add(table.file, min(table.lines.values(), default=None), what)
     return rule
 
 
-def _amiss(rule: Mapping[str, Any], given: Mapping[str, Any]) -> Iterator[str]:
+def _rule_faults(rule: Mapping[str, Any], values: Mapping[str, Any]) -> Iterator[str]:
     """Yield a sentence for each missing or contradictory key of one table."""
     tests = [key for key in _KEYS if key not in {"name", "bound"}]
-    if not any(key in given for key in tests):
+    if not any(key in values for key in tests):
         yield f"the rule for '{rule['name']}' tests nothing. Add one of: {', '.join(tests)}."
-    if "bound" in given and not {"limit", "at-least"} & {*given}:
+    if "bound" in values and not {"limit", "at-least"} & {*values}:
         yield "bound needs a limit or at-least."
     field = read_name(rule["name"])["field"]
     if "bound" in rule and field != "value":

@@ -56,7 +56,7 @@ PRESENTATION = Presentation(
         details=outcomes_counted,
     ),
     figures=(
-        conditions.outcomes,
+        conditions.label_shares,
         conditions.templates,
         conditions.categories,
         conditions.ranked,

@@ -418,7 +418,7 @@ def describe_agreement(section: Section, model: str) -> str:
 
 
 def describe_other_modes(sections: Mapping[str, Section], asked: str, model: str) -> str:
-    """Return an instrument's results in its other modes for a model, as a sentence, or nothing.
+    """Return an instrument's results in its other modes for a model in a sentence, or "".
 
     ``asked``: the instrument in the mode of the main result; ``model``: as it is shown there.
     """

@@ -470,7 +470,7 @@ def of_models(section: Section, rows: pl.DataFrame) -> tuple[pl.DataFrame, list[
 
 
 def categories(section: Section) -> Iterator[Figure]:
-    """Yield a figure with every condition as a dot beside its category."""
+    """Yield a figure with every condition as a dot, in the row of its category."""
     rows = section.rows("condition", section.presentation.quantity)
     rows = section.in_categories(section.named(rows.filter(pl.col("condition") != BASELINE)))
     rows = rows.drop_nulls("category")
@@ -571,7 +571,7 @@ def together(some: tuple[Choice, ...], about: list[Spec], colour: Spec) -> list[
 
 
 def ranked(section: Section) -> Iterator[Figure]:
-    """Yield every condition in order: against the other group or the baseline, or its own value."""
+    """Yield a figure of all conditions, sorted by their difference, or else by their value."""
     for kind, against, axis in (
         # Short, because it must fit on a phone; the caption says which group.
         (
@@ -739,7 +739,7 @@ SHADES = ("negative", "positive", "neutral")
 """The labels in the order of their colors: the third is gray."""
 
 
-def outcomes(section: Section) -> Iterator[Figure]:
+def label_shares(section: Section) -> Iterator[Figure]:
     """Yield a figure of label shares by classifier and group, over all templates and for each."""
     texts = section.item_texts
     of_items = section.rows("item", SENTIMENTS).with_columns(template=pl.col("item").replace(texts))

@@ -150,7 +150,7 @@ def heading(
 
 
 def with_verdict(row: Row, head: str) -> str:
-    """Return the heading with its verdict, for a place where no verdict stands before it."""
+    """Return the heading, followed by its verdict."""
     if untested(row):
         return head
     heading_with = VERDICT_FACTS[row["verdict"]].heading if row["verdict"] else "{}"
@@ -191,7 +191,7 @@ def verdict_first(row: Row) -> str:
 
 
 def because(reasons: Iterable[str | None]) -> str:
-    """Return the reasons, each once, as the end of a sentence; nothing if none is known."""
+    """Return the reasons, each once, as the end of a sentence; "" if there are none."""
     texts = [reason for reason in dict.fromkeys(reasons) if reason]
     return f", because {', and because '.join(texts)}" if texts else ""
 
@@ -225,7 +225,7 @@ def how_many_clear(estimates: pl.DataFrame, sentence: str, *, what: str) -> str:
 
 
 def findings_of(section: Section) -> list[Finding]:
-    """Return what stands out about each model, in the order in which they were asked."""
+    """Return the findings about each model, in the order in which the models were asked."""
     # Made once, because the summary, the page and the main results in other modes show them.
     if "findings" not in section.kept:
         section.kept["findings"] = _findings(section)

@@ -99,7 +99,7 @@ class GenderWords:
     details: Callable[[Section, str], Iterator[str]]
     """Yields the further sentences about a model."""
     style: bool = False
-    """Whether a style of answering stands before the finding."""
+    """Whether a style of answering introduces the finding."""
 
     def __call__(self, section: Section) -> Iterator[Finding]:
         """Yield for each model whether female minus male differs between the two groups."""
@@ -398,8 +398,8 @@ def _compared_with(section: Section, group: str, ours: list[float], means: list[
 WHO = ("female", "male", "unspecified", "nonbinary")
 
 
-def _read(section: Section) -> str:
-    """Return how much of the probability does not count, for a caption."""
+def _share_not_counted(section: Section) -> str:
+    """Return a caption's sentence on how much of the probability does not count, or ""."""
     share = not_counted(section)
     return "" if share is None else f" Another {number(share)} of the probability does not count."
 
@@ -428,7 +428,7 @@ def _ready(section: Section, rows: pl.DataFrame) -> pl.DataFrame:
 def _dumbbells(
     rows: pl.DataFrame, label: str, order: Sequence[str] | Spec, *, fields: Sequence[str] = ()
 ) -> Spec:
-    """Return arguments of ``plot``: female and male joined by a line, other values beside them."""
+    """Return arguments of ``plot``: female and male joined by a line, and marks of other values."""
     keys = ["model", "variant", "wording", "group", label]
     for name in ("female", "male"):
         ends = rows.filter(quantity=name).select(*keys, pl.col("value").alias(name))
@@ -475,7 +475,7 @@ def parts(section: Section) -> Iterator[Figure]:
         "parts",
         **_dumbbells(rows_of_parts, "part", order),
         title="By part of the scale",
-        description=f"Means over items and {section.noun.many}.{_read(section)}",
+        description=f"Means over items and {section.noun.many}.{_share_not_counted(section)}",
         choices=_model_and_words(section),
         rows="set",
         order=[humanize(name) for name in section.groups()],
@@ -496,7 +496,9 @@ def conditions(section: Section) -> Iterator[Figure]:
         "conditions",
         **_dumbbells(rows, "name", order, fields=["condition", "disparity"]),
         title=f"By {section.noun.one}: those that lean most toward women come first",
-        description=f"Means over items.{_read(section)} Select a mark to read its prompts.",
+        description=(
+            f"Means over items.{_share_not_counted(section)} Select a mark to read its prompts."
+        ),
         choices=_model_and_words(section),
         rows="set",
         order=[humanize(name) for name in section.groups()],
@@ -511,7 +513,7 @@ def sentences(section: Section) -> Iterator[Figure]:
         rows = rows.with_columns(sentence=pl.col("item").replace(section.item_texts))
         texts = [*section.item_texts.values()]
         shown = _dumbbells(rows, "sentence", texts, fields=["item", "part"])
-        about = f"Means over the {section.noun.many}.{_read(section)}"
+        about = f"Means over the {section.noun.many}.{_share_not_counted(section)}"
         yield _by_sentence(section, "items", shown, title="By sentence", description=about)
 
 

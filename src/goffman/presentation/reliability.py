@@ -81,7 +81,7 @@ def _meaning(section: Section, model: str, g: float, phi: float | None) -> str:
     again = "would rank much the same"
     if g < HIGH:
         again = "could rank quite differently"
-    # A high Φ does not promise the common level: it is about how far conditions are apart.
+    # A high Φ is about differences between conditions, and promises nothing about their mean.
     elif phi is not None and phi < HIGH:
         again += ", but their values could change"
     sentence = f" With other {others}, the {many} {again}."
@@ -134,14 +134,14 @@ REFERENCE = (
     interval("reference_low", "reference_high", header="its 95% interval", drop="empty"),
     p_column("reference_p_adjusted", header="its p, corrected", drop="empty"),
 )
-"""Columns beside a condition, if not empty: its shrunken mean, the range of its rank, and its
+"""Columns of a condition, if not empty: its shrunken mean, the range of its rank, and its
 difference from the other group's mean."""
 
 
 def with_values(
     rows: pl.DataFrame, scores: pl.DataFrame, wanted: Mapping[str, pl.Expr]
 ) -> pl.DataFrame:
-    """Return the rows of conditions with further scores, each in a column of its own."""
+    """Return the rows of conditions with a further column for each of these scores."""
     keys = ["model", "condition"]
     of_conditions = scores.filter(level="condition")
     for name, chosen in wanted.items():

@@ -55,7 +55,7 @@ class Claims:
 
 @dataclass(frozen=True, kw_only=True)
 class Caveat:
-    """A caveat to be shown beside a main result."""
+    """A caveat that is shown with a main result."""
 
     id: str
     """The same wherever it is shown."""
@@ -76,7 +76,7 @@ class Finding:
     text: str
     """The main numbers and their uncertainty."""
     short: str = ""
-    """The heading without its verdict, for a place where the verdict stands before it."""
+    """The heading without its verdict, for places that show the verdict first."""
     caveats: tuple[Caveat, ...] = ()
     """Shown with it, the weightiest first."""
     why: str = ""
@@ -94,7 +94,7 @@ class Finding:
     """Sentences, after the heading, on what changes the sign of the difference or halves it;
     empty: nothing."""
     rest: str = ""
-    """What else stands out."""
+    """Further notable results."""
     more: tuple[str, ...] = ()
     """Further sentences, for readers who want every number."""
     difference: float | None = None

@@ -317,7 +317,7 @@ def describe_changes(section: Section, model: str) -> Iterator[str]:
         not any(rests_on(row, name) for name in failing) for row in rows.iter_rows(named=True)
     ]
     for row in section.shown(rows.filter(measurable)).iter_rows(named=True):
-        # The difference with the sentences taken as given stands only in the table.
+        # The difference that takes the sentences as fixed is in the table only.
         if row["model"] != model or row["kind"] in GIVEN:
             continue
         if row["difference"] is None:

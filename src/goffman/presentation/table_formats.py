@@ -427,7 +427,7 @@ def section_table(
     rows: pl.DataFrame | Sequence[Mapping[str, Any]],
     shown: Sequence[ColumnSpec],
 ) -> Iterator[Table]:
-    """Yield the table of an instrument that its name, then ``suffix``, names; none without rows."""
+    """Yield the table INSTRUMENT-SUFFIX; nothing if there are no rows."""
     records = rows.to_dicts() if isinstance(rows, pl.DataFrame) else rows
     if records:
         caption = f"{section.instrument}: {caption}"

@@ -245,7 +245,7 @@ def _wide(
     spread: bool = False,
     counted: str | None = None,
 ) -> list[dict[str, Any]]:
-    """Return one row for each value of ``index``, with each quantity's mean and perhaps spread.
+    """Return a row for each value of ``index``, with each quantity's mean, and sd if ``spread``.
 
     ``counted``: the quantity that n is of; None: the one with the most values.
     """
@@ -255,7 +255,7 @@ def _wide(
     for row in rows.filter(pl.col("quantity").is_in(list(quantities))).iter_rows(named=True):
         key = tuple(row[name] for name in index)
         record = wide.setdefault(key, {**dict(zip(index, key, strict=True)), "n": 0, **empty})
-        # A quantity that a model cannot have has no values; the others' count is the row's.
+        # A quantity may lack values for some models, so n is the largest of all counts.
         if counted in (None, row["quantity"]):
             record["n"] = max(record["n"], row["n"])
         record[row["quantity"]] = row["value"]

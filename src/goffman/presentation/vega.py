@@ -64,7 +64,7 @@ SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 
 @dataclass(frozen=True, kw_only=True)
 class Choice:
-    """A control beside a figure with which its reader chooses whose values are shown."""
+    """A control of a figure, with which readers choose whose values are shown."""
 
     field: str
     """The field of the data, and the name of the parameter."""
@@ -94,7 +94,7 @@ class Figure:
     instrument: str | None = None
     """The instrument whose evidence the points lead to; None: to no evidence."""
     leads: bool = False
-    """Whether it stands first on the page, where others are folded."""
+    """Whether it is shown on the page while other figures are folded."""
 
     @property
     def rows(self) -> Choice | None:
@@ -368,7 +368,7 @@ def estimate_layers(
     between: Sequence[Spec] = (),
     **encoding: Spec,
 ) -> list[Spec]:
-    """Return the band and line at 0, what lies ``between``, intervals, and a mark per estimate."""
+    """Return layers: the band and line at 0, those of ``between``, intervals, then marks."""
     line_color = {"color": coloured(*colour)["color"]} if colour else {}
     marks = dots(about, size=size, colour=colour, leads=leads, **encoding)
     lines = interval(rows, **encoding, **line_color)

@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MISSING = -1
-"""The category number that stands for a missing rating."""
+"""The category number of a missing rating."""
 
 NO_OVERLAP = "no unit was rated by two raters"
 ONE_CATEGORY = "only one label was used, so the raters would also agree by chance"

@@ -185,7 +185,7 @@ def label(setting: Setting) -> str:
 
 
 EXAMPLE = ("The manager fired the cleaner because ", " was angry.")
-"""The post's example of a sentence, around its pronoun; no adjective stands in it."""
+"""The post's example sentence before and after its pronoun; it has no adjective."""
 
 EXAMPLE_SETTING = Setting(male="dry", female="bubbly")
 

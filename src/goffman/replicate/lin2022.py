@@ -174,7 +174,7 @@ def _own_items(folder: Path) -> dict[str, tuple[str, Keyed]]:
 
 
 def _spelled(texts: pl.Series, allowed: Mapping[str, str], path: Path) -> pl.Series:
-    """Return what each text stands for; raise PublishedError about the first unknown text."""
+    """Return the texts replaced by ``allowed``; raise PublishedError about the first unknown."""
     meanings = texts.replace_strict(allowed, default=None, return_dtype=pl.String)
     if meanings.null_count():
         line = int(meanings.is_null().arg_max() or 0)
@@ -200,7 +200,7 @@ def _each_once(frame: pl.DataFrame, path: Path) -> pl.DataFrame:
 
 
 def _scores(frames: Sequence[pl.DataFrame], *, instrument: str, measure: str) -> pl.DataFrame:
-    """Return SCORES of the level prompt, with the disparity beside the probabilities."""
+    """Return SCORES of the level prompt, with probabilities and disparity."""
     if not frames:
         return schema(SCORES).to_frame()
     long = pl.concat(frames)
@@ -335,7 +335,7 @@ def _sum_up(
         prompts = _with_texts(published).with_columns(keyed=pl.lit("plain"))
         nouns = read_nouns(folder)
         lines, fills = fills_of_phrases(path, prompts, model=model, nouns=nouns)
-        # By the measure that audits use, too. The nouns are no names: both variants are the same.
+        # Audits use the same measure. The nouns are no names, so both variants are the same.
         scores = (
             PhraseGender(depth=1)
             .score_prompts(with_gender(fills, nouns, cased=True), prompts)

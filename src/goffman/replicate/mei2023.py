@@ -50,7 +50,7 @@ def read_labels(folder: Path) -> PublishedAnswers:
     of three, each other one is NaN. Null still means that there is no such class.
     """
     columns = ("prompts", "sentiment", "sentiment_score")
-    everything = _read(
+    everything = _read_tables(
         folder, "sentiment/*.csv", _SENTIMENT_FILE, "CLASSIFIER_stigma_sentiment.csv", columns
     ).filter(~pl.col("text").str.starts_with(_DROPPED))
     label = everything["sentiment"].str.to_lowercase().str.slice(0, 3)
@@ -94,7 +94,7 @@ def read_labels(folder: Path) -> PublishedAnswers:
 def read_fills(folder: Path) -> PublishedAnswers:
     """Return the masked models' fills, from files of either form."""
     columns = ("prompt", "predicted_word", "probs")
-    everything = _read(
+    everything = _read_tables(
         folder, "fills/*.csv", _FILLS_FILE, "MODEL-Nonstigma--….csv", columns
     ).with_columns(pl.col("text").str.replace("[MASK]", "<mask>", literal=True))
     prompts, ids = _prompts(everything, folder, _distance_sentences())
@@ -124,7 +124,7 @@ def read_fills(folder: Path) -> PublishedAnswers:
     )
 
 
-def _read(
+def _read_tables(
     folder: Path, pattern: str, named: re.Pattern[str], example: str, columns: tuple[str, str, str]
 ) -> pl.DataFrame:
     """Return the rows of all files that match the pattern, with the columns model and file.

@@ -88,7 +88,7 @@ SURVEY = _questions(of_models=False)
 """The questions that people were asked."""
 
 QUESTIONS = _questions(of_models=True)
-"""Those that models were asked, too."""
+"""The questions of the survey that models were also asked."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -424,7 +424,7 @@ def _by_factor(run: Run) -> Iterator[Result]:
 
 
 def _by_question(run: Run) -> Iterator[Result]:
-    """Yield the share unwilling, or finding likely, by condition, beside what people said."""
+    """Yield the share unwilling, or finding likely, by condition, with people's in the note."""
     answers: dict[tuple[Question, str], list[Answer]] = {}
     for answer in run.answers:
         answers.setdefault((answer.asked.question, answer.asked.condition), []).append(answer)

@@ -1,4 +1,4 @@
-"""A published number, as ``data/<study>.csv`` has it, beside the one recomputed.
+"""A published number, as ``data/<study>.csv`` has it, and the same number recomputed.
 
 Where the authors' own outputs give something else, the file says what, and ``agrees`` is null.
 """
@@ -75,7 +75,7 @@ class Row:
         return _shown(self.published, self.digits), _shown(self.recomputed, self.digits + 1)
 
     def entry(self) -> dict[str, Any]:
-        """Return the row as it stands in JSON."""
+        """Return the row as a JSON object."""
         value = self.recomputed
         return {
             "name": self.name,
@@ -89,7 +89,7 @@ class Row:
 
 @dataclass(frozen=True, kw_only=True)
 class Replication:
-    """A study's numbers, each beside the one recomputed."""
+    """A study's numbers, each with the one recomputed."""
 
     study: str
     rows: tuple[Row, ...]
@@ -100,7 +100,7 @@ class Replication:
         return [row for row in self.rows if row.agrees is False]
 
     def entry(self) -> dict[str, Any]:
-        """Return the replication as it stands in JSON."""
+        """Return the replication as a JSON object."""
         return {"study": self.study, "rows": [row.entry() for row in self.rows]}
 
 
@@ -180,7 +180,7 @@ class Study(StrEnum):
 
 
 def replicate_study(study: Study, folder: Path, *, ratings: Path | None = None) -> Replication:
-    """Return the study's published numbers beside those recomputed from its files in the folder."""
+    """Return the study's published numbers, and those recomputed from its files in the folder."""
     files = study_folder(folder, study)
     results = importlib.import_module(f"goffman.replicate.{study}").results
     options = {"ratings": ratings} if study is Study.MEI2023 else {}

@@ -144,7 +144,7 @@ def words_or_why(manifest: Manifest) -> tuple[Lexicons | None, Sequence[str]]:
 def _probabilities_beside(
     run: MeasuredRun, instrument: str, replies: Sequence[pl.DataFrame]
 ) -> Iterator[pl.DataFrame]:
-    """Yield the options' probabilities in the same prompts, beside replies to these questions.
+    """Yield the probabilities of options in the same questions for which there are replies.
 
     They come after the trials, and only for models that were asked in both modes.
     """

@@ -18,7 +18,7 @@ REFERENCE = ("reference", "own-reference")
 """The kinds of contrasts with the mean of the other group's conditions."""
 
 LEVELS = ("genders", "level")
-"""The kinds of contrasts whose Δ holds for a value of a single condition, too."""
+"""The kinds of contrasts whose Δ also holds for a single condition's value."""
 
 
 def explored(sections: Mapping[str, Section]) -> list[dict[str, Any]]:
@@ -108,9 +108,9 @@ def _tested(section: Section, kinds: Sequence[str], rows: pl.DataFrame) -> pl.Da
 
 
 def _not_tested(section: Section, rows: pl.DataFrame, tested: pl.DataFrame) -> dict[str, float]:
-    """Return how far the conditions of further groups lie from the same mean."""
+    """Return how far conditions of other groups are from the mean used in the tests."""
     further = rows.filter(~pl.col("group").is_in([section.contrast, section.against]))
-    # The means of contrasts weigh wordings by family, those of scores do not.
+    # Contrasts have the means that weigh wordings by family; scores have others.
     means = _tested(section, ("baseline",), rows).filter(
         pl.col("first").is_in(further["condition"].implode())
     )

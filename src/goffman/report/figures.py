@@ -102,7 +102,7 @@ def _scatter(
 
 
 def _axes_and_title(correlation: Correlation, across: Section, up: Section) -> tuple[str, str, str]:
-    """Return the vertical axis, the title, and what the two axes are in words."""
+    """Return the vertical axis's title, the figure's title, and a description of both axes."""
     by = f"{across.noun.one} by {across.noun.one}"
     if (across.measure, up.measure) != ("negative-attitude", "negative-sentiment"):
         title = f"{across.instrument} and {up.instrument}, {by}"
@@ -119,7 +119,7 @@ def _measurable(section: Section) -> Section:
     if not failing:
         return section
     shown_names = {name: section.names.model(name) for name in section.scores["model"].drop_nulls()}
-    # Means over all models are of the failing ones, too.
+    # This also drops means over all models, which include the failing ones.
     is_kept = pl.col("model").is_in(
         [name for name, shown_name in shown_names.items() if shown_name not in failing]
     )
@@ -249,26 +249,26 @@ Shown = TypeVar("Shown")
 def as_far_as_shown(
     run: MeasuredRun, show: Callable[[MeasuredRun, Sequence[str]], Shown]
 ) -> tuple[Shown, Sequence[str]]:
-    """Return what ``show`` makes of the run, and a sentence on what it could not show, if any.
+    """Return what ``show`` returns for the run, and sentences on tables that had to be left out.
 
-    ``show`` gets that sentence, too. A table is left out only if that helps; an error that remains
-    is raised as it was.
+    ``show`` gets these sentences as its second argument. If it fails, it is called again without
+    some tables; if this does not help, the first error is raised.
     """
     try:
         return show(run, ()), ()
     except GoffmanError:
         raise
     except Exception as error:
-        for files, without in _there(run).items():
-            what = f"{files} could not be shown ({_what(error)})"
+        for files, without in _later_tables(run).items():
+            what = f"{files} could not be shown ({_error_text(error)})"
             sentences = (f"{what}. Everything else is there. Please report this.",)
-            with suppress(Exception):  # It is not this table, or not this one alone.
+            with suppress(Exception):  # Other tables are at fault.
                 return show(replace(run, **without), sentences), sentences
         raise
 
 
-def _there(run: MeasuredRun) -> dict[str, dict[str, Any]]:
-    """Return the run's later tables to leave out: one after the other, then all of them."""
+def _later_tables(run: MeasuredRun) -> dict[str, dict[str, Any]]:
+    """Return the sets of tables to leave out in turn: each optional table alone, then all."""
     tables: dict[str, dict[str, Any]] = {
         files: dict.fromkeys(names)
         for files, names in LATER.items()
@@ -285,10 +285,10 @@ def check_stressed(run: MeasuredRun) -> None:
             _ = describe_holds(section), [*curve(section)], [*analyses(section)]
     except Exception as error:
         raise RunError(
-            f"The other analyses of {run.folder} could not be shown ({_what(error)}), so they were "
-            "not kept. The run is as it was. Please report this."
+            f"The other analyses of {run.folder} could not be shown ({_error_text(error)}), so "
+            "they were not kept. The run is as it was. Please report this."
         ) from error
 
 
-def _what(error: Exception) -> str:
+def _error_text(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"

@@ -68,15 +68,15 @@ class MeasuredRun:
     estimates: pl.DataFrame
     """The columns CONTRASTS and ESTIMATES."""
     compared: pl.DataFrame | None = None
-    """The columns RATINGS_COMPARED; None: no user's ratings stand over the shipped ones."""
+    """The columns RATINGS_COMPARED; None: only the shipped ratings are used."""
     sensitivity: pl.DataFrame | None = None
     """The columns SENSITIVITY; None: there is no main result."""
     stressed: tuple[pl.DataFrame, pl.DataFrame] | None = None
     """The columns SENSITIVITY and STRESS; None: not stressed since it was measured."""
     anchors: pl.DataFrame | None = None
-    """The columns of the estimates: models beside people; None: nothing fits an anchor."""
+    """Comparisons of models with people, with the columns of estimates; None: there are none."""
     anchor_points: pl.DataFrame | None = None
-    """The columns ANCHOR_POINTS, likewise."""
+    """The columns ANCHOR_POINTS; None: nothing was compared with people."""
 
     @cached_property
     def answered(self) -> pl.DataFrame:
@@ -95,7 +95,7 @@ class MeasuredRun:
 
     @cached_property
     def anchored(self) -> list[AnchoredModel]:
-        """Return each model and instrument beside each anchor that fits."""
+        """Return the comparison of each model and instrument with each anchor that fits it."""
         return anchored_models(
             self.anchors, self.anchor_points, self.manifest.anchors, self.sections
         )
@@ -107,7 +107,7 @@ class MeasuredRun:
 
     @property
     def every_estimate(self) -> pl.DataFrame:
-        """Return the estimates, and those of models beside people."""
+        """Return the estimates, with those of models compared with people."""
         return self.estimates if self.anchors is None else pl.concat([self.estimates, self.anchors])
 
 
@@ -144,7 +144,7 @@ def _sections(run: MeasuredRun) -> dict[str, Section]:
             presentation=measure.presentation,
             scores=scores.filter(is_instrument, ~is_control),
             estimates=run.estimates.filter(is_instrument),
-            # Numbers of models that cannot do the task stand under marked names.
+            # Models that cannot do the task have names that say so.
             names=replace(names, models={**names.models, **failing}),
             contrast=measure.contrast,
             against=measure.against,

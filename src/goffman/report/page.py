@@ -157,7 +157,7 @@ def _asked(prompts: pl.DataFrame) -> int:
 
 
 def _model_facts(entry: Model, answers: Mapping[str, Answered]) -> list[tuple[str, str]]:
-    """Return the entries of a model's manifest that tell it from another, as they are shown."""
+    """Return name and text of the manifest's entries that distinguish a model from others."""
     facts = []
     for key, name in FACTS.items():
         value = getattr(entry, key)
@@ -225,7 +225,7 @@ def contrast_rows(section: Section) -> list[dict[str, Any]]:
 
 
 def system_prompts(section: Section) -> str:
-    """Return the system prompt that stands before every prompt; empty if there is none."""
+    """Return the system prompt; "" if there is none."""
     if "system" not in section.prompts.columns:
         return ""
     return " / ".join(printable(text) for text in section.prompts["system"].drop_nulls().unique())
@@ -249,7 +249,7 @@ def reliability_rows_shown(section: Section) -> list[dict[str, str]]:
 
 
 def _contrast(row: Mapping[str, Any], section: Section, *, several: bool) -> dict[str, str]:
-    """Return a row of the page; ``several``: contrasts of several numbers stand in one table."""
+    """Return a row of the page; ``several``: its table has contrasts of several numbers."""
     parts = [humanize(row["group"])] if row["group"] else []
     parts += [describe_variant(row["variant"])] if row["variant"] else []
     if row["kind"] != "models":

@@ -207,7 +207,7 @@ def _unspecified(run: MeasuredRun, section: Section) -> Iterator[Table]:
 
 
 def _with_doubts(table: Table, section: Section) -> Table:
-    """Return the table; if a model is not measurable, with a column that says in which rows."""
+    """Return the table, with a column that marks the rows of models that are not measurable."""
     failing = section.unmeasurable()
     if not failing or "model" not in table.columns:
         return table
@@ -276,10 +276,10 @@ def results_table(run: MeasuredRun) -> Table:
 
 
 def _texts(table: Table, ending: str) -> Iterator[tuple[str, str]]:
-    """Yield the files of one format: name without its ending, and text.
+    """Yield the name, without its ending, and the text of each file of one format.
 
-    In CSV, what is over all models, wordings or items is in files of its own: whoever adds up the
-    rows of a file counts nothing twice.
+    In CSV, rows over all models, wordings or items are in files of their own, so that the sum of a
+    file's rows counts nothing twice.
     """
     # In other analyses, "all wordings" is a choice and no sum of other rows.
     if ending != ".csv" or table.name.endswith("-analyses"):
@@ -297,7 +297,7 @@ def _texts(table: Table, ending: str) -> Iterator[tuple[str, str]]:
 
 
 def _contrasts(instrument: str, estimates: pl.DataFrame) -> Iterator[Table]:
-    """Yield every contrast but those with the baseline, which are beside conditions or settings."""
+    """Yield tables of every contrast but those with the baseline, which other tables have."""
     rows = estimates.filter(pl.col("kind") != "baseline").drop("instrument", "mode")
     if rows.height:
         caption = (

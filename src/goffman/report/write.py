@@ -113,7 +113,7 @@ def stress_run(
 
 
 def renew_anchors(folder: Path, anchors: Sequence[Path], *, note: Callable[[str], None]) -> None:
-    """Write the run's tables of models beside people, with these anchors of a user, if any, too."""
+    """Write the run's comparison with people anew, with these anchors, if any, added."""
     if not anchors:
         return
     available = anchors_with(anchors)

@@ -87,7 +87,7 @@ class Analysis:
         return replace(measure, **parameters) if parameters else measure
 
     def last(self, name: str) -> Any:
-        """Return an attribute of the last option that has it: variant, quantity, prepared."""
+        """Return an attribute of the last option that sets it, or None if no option does."""
         values = (getattr(option, name) for option in reversed(self.options))
         return next(filter(None, values), None)
 

@@ -114,7 +114,7 @@ def headlines_of(
 
     All arguments but the estimates and scores are by instrument.
     """
-    # Put apart once: with many models, each headline would else look through the scores of all.
+    # Split once: else each headline would search the scores of all models.
     keys = ["instrument", "mode", "model"]
     frames = scores.filter(level="prompt").partition_by(keys, as_dict=True)
     for row in estimates.filter(family=PRIMARY).iter_rows(named=True):
