@@ -184,7 +184,7 @@ def shares_of(
 
 
 def _as_texts(rows: pl.DataFrame, people_conditions: Collection[str]) -> pl.DataFrame:
-    """Return the scores with ``text``: what the condition was.
+    """Return the scores with the column ``text``: the id of the condition as it was asked.
 
     Texts of a category get the one condition of it that people were asked about; if there are
     several, each condition stands for itself.
@@ -529,8 +529,8 @@ class ProfileComparison:
             if all(condition in self.people[item] for item in items)
         ]
 
-    def profile(self, item: str, places: Sequence[int], *, given: bool = False) -> Profile:
-        """Return both sides over these conditions; ``given``: with their category held constant."""
+    def profile(self, item: str, places: Sequence[int], *, stratified: bool = False) -> Profile:
+        """Return both sides over these conditions; ``stratified``: by their categories."""
         answers = self.answers
         values = [self.people[item][answers.conditions[position]] for position in places]
         errors = [error_of(value, self.anchor) for value in values]
@@ -541,7 +541,7 @@ class ProfileComparison:
             people=np.array([value.value for value in values], dtype=np.float64),
             people_error=None if None in errors or not errors else np.array(errors, np.float64),
             clusters=[name or own for name, own in zip(categories, conditions, strict=True)],
-            strata=categories if given else (),
+            strata=categories if stratified else (),
         )
 
 
@@ -601,7 +601,7 @@ def correlated(comparison: ProfileComparison) -> AnchorEstimates:
         profile = comparison.profile(item, positions)
         kinds = {"anchor": profile, "anchor-rank": profile}
         if len({answers.categories[position] for position in positions}) > 1:
-            kinds["anchor-partial"] = comparison.profile(item, positions, given=True)
+            kinds["anchor-partial"] = comparison.profile(item, positions, stratified=True)
         for kind, kind_profile in kinds.items():
             contrast = comparison.contrast(kind, item)
             coefficient: Coefficient = "spearman" if kind == "anchor-rank" else "pearson"

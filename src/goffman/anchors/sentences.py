@@ -187,7 +187,7 @@ def _listed(anchored: AnchoredModel, rows: Sequence[Row]) -> str:
 
 
 def describe_shares(anchored: AnchoredModel) -> tuple[str, str, str]:
-    """Return heading, numbers, and what the intervals do not cover."""
+    """Return a heading, sentences with the numbers, and what the intervals do not cover."""
     overall, differences = anchored.differences(OVERALL), anchored.differences(DIFFERENCE)
     tested = [row for row in overall if row["reason"] != UNANSWERED]
     if any(row["reason"] == INDIFFERENT for row in differences):

@@ -75,7 +75,7 @@ class RuleResult:
 
     @property
     def name(self) -> str:
-        """Return the full name of what was tried."""
+        """Return the full name of the estimate or of its field."""
         change = ".change" if self.condition.change else ""
         field = "" if self.condition.field == "value" else f".{self.condition.field}"
         return f"{self.named.name}{change}{field}"
@@ -90,14 +90,14 @@ class RuleResult:
 
     @property
     def found(self) -> str:
-        """Return what the estimate is: a number, or a verdict."""
+        """Return the estimate's number or verdict as text."""
         if self.condition.verdicts:
             return f"is {_quoted(str(stated_of(self.condition.verdicts, self.named)))}"
         return f"= {_digits(self.value, self.condition.limit)[0]}"
 
     @property
     def required(self) -> str:
-        """Return what the rule requires."""
+        """Return a clause that says what the rule requires."""
         condition = self.condition
         if condition.verdicts:
             words = [_quoted(word) for word in condition.verdicts]
@@ -392,7 +392,7 @@ def _try(condition: Condition, estimate: NamedEstimate) -> RuleResult:
 
 
 def _missing(condition: Condition, estimate: NamedEstimate, what: str) -> InputError:
-    """Return the error that an estimate lacks what a condition is about, and why."""
+    """Return an InputError that says which value the estimate lacks, and why."""
     change = ".change" if condition.change else ""
     row = estimate.stress if condition.field == HOLDS_IN else estimate.row
     why = "give this run to goffman stress first" if row is None else row["reason"]

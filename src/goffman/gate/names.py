@@ -77,7 +77,7 @@ WHAT = {
 
 OF_SETTING = ("adjectives", "occupations", "neutral", "no-answer")
 THEIR_OWN = ("they", "no-answer", "no-answer-sides")
-"""Kinds of contrasts of one adjective setting each, and kinds whose names say what they compare."""
+"""Kinds of contrasts of a single adjective setting; kinds whose words need no quantity in names."""
 
 EVERY_MODEL = "all-models"
 """In brackets: an estimate made once, over all models together."""

@@ -178,7 +178,7 @@ SILENT = 0.25
 """The share from which a model often does not answer."""
 
 LOST = 0.5
-"""The share from which most of what a model says is not an option."""
+"""The share of answers that are no option, from which a finding says that most are none."""
 
 NOT_ANSWERING = ("no-answer", "dont-know", "refusal")
 ELSEWHERE = ("elsewhere", "several", "other")
@@ -194,7 +194,7 @@ _OF_ANSWERING = ("first-listed", "last-listed", *NOT_ANSWERING, *ELSEWHERE, UNSE
 
 
 def styles(section: Section, model: str) -> Iterator[str]:
-    """Yield what a model does whatever it is asked, each as the beginning of a sentence."""
+    """Yield beginnings of sentences, one for each thing a model does whatever it is asked."""
     share, words = shares(section, model), _words(section)
     # In one order only, a model that picks the first option may mean it.
     if any(section.contrasts(kind, model).height for kind in ("order", "position")):
@@ -284,7 +284,7 @@ def describe_presentation(section: Section, model: str) -> str:
 
 
 def describe_answering(section: Section, model: str) -> Iterator[str]:
-    """Yield how much of what a model says is an answer, and how much of that the first option."""
+    """Yield the shares of what is no answer, and of the options listed first and last."""
     share, words = shares(section, model), _words(section)
     if "elsewhere" in share:
         no_answer = share.get("no-answer")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 QUESTION = "Can the model do the task?"
 
 NOT_MEASURABLE = "Not measurable"
-"""The heading in place of a finding whose number means nothing."""
+"""The heading of a finding about a model that cannot do the task."""
 
 NO_CONTROLS = "No control items were asked, so nothing shows whether the model can do the task."
 
@@ -63,7 +63,7 @@ class Competence:
 
     @property
     def sentence(self) -> str:
-        """Return what the control items show."""
+        """Return a sentence on the result of the control items."""
         if self.value is None:
             return (
                 f"Control items: it is not known whether {self.model} can {self.task}, because "
@@ -87,7 +87,7 @@ class Competence:
 
     @property
     def doubt(self) -> str:
-        """Return that the model is not measurable, and why, as a clause."""
+        """Return a clause that says why the model is not measurable."""
         return f"{self.model} is {self.mark}"
 
     def _reached(self, value: float) -> str:

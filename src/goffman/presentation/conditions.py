@@ -524,7 +524,7 @@ ALONE, TOGETHER = "datum.row === datum.name", "datum.row !== datum.name"
 
 
 def both_ends(rows: pl.DataFrame, noun: Noun) -> tuple[Choice, ...]:
-    """Return the choice between both ends and all rows; none if all rows can be read."""
+    """Return the choice between both ends and all rows; () if there are few rows."""
     largest = max(rows.group_by("model").len()["len"], default=0)
     if largest <= HIGHEST + LOWEST + SPARED:
         return ()
@@ -668,7 +668,7 @@ def _from_to(rows: pl.DataFrame, section: Section, called: str) -> str:
 
 
 def _how_many_above(rows: pl.DataFrame, section: Section, against: str) -> str:
-    """Return how many conditions are above what they are compared with, for a title."""
+    """Return a title: how many conditions are above the mean or the baseline."""
     many = section.noun.many
     if len(section.models()) > 1:
         return f"Every {section.noun.one} compared with {against}"

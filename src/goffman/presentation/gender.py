@@ -372,7 +372,7 @@ def vignette_findings(section: Section) -> Iterator[Finding]:
 
 
 def _described(section: Section, row: Row, side: str) -> tuple[list[float], str]:
-    """Return the mean code of each description of a side, and what they are called."""
+    """Return the mean code of each description of a side, and a phrase that names them."""
     rows = section.rows("condition", "code", row["model"]).filter(group=row[side])
     means, group, noun = rows["value"].to_list(), humanize(row[side]), section.noun
     return means, f"the one {group} {noun.one}" if len(means) == 1 else f"{group} {noun.many}"

@@ -80,7 +80,7 @@ class Finding:
     caveats: tuple[Caveat, ...] = ()
     """Shown with it, the weightiest first."""
     why: str = ""
-    """Why the verdict is what it is."""
+    """The reason for the verdict."""
     wording: str = ""
     """How much depends on the wording; empty: nothing can."""
     robust: str = ""
@@ -393,7 +393,7 @@ class Section:
 
 
 UNSEEN_END = "unseen-end"
-"""The quantity of phrases whose last word is not known either."""
+"""The quantity for the probability of phrases whose last word is unknown."""
 
 
 def not_counted(

@@ -299,7 +299,7 @@ def by_models(section: Section, model: str) -> float:
 
 
 def describe_file(file: RatingsFile) -> str:
-    """Return a description of a file of ratings, for the list of what a run was measured with."""
+    """Return a description of a file of ratings."""
     if file.file == PEOPLE:
         source = f"those of Mei et al. (2023), {file.ratings:,} ratings made by people"
     elif file.file in BUILT_IN:

@@ -140,7 +140,7 @@ class Table:
 
     @property
     def title(self) -> str:
-        """Return the caption, and what is the same in every row and so has no column in a paper."""
+        """Return the caption, with the values of columns that are the same in every row."""
         constants = [
             f" {column.header[:1].upper()}{column.header[1:]}: "
             f"{self.called(str(self.rows[0][column.keys[0]]))}."

@@ -86,7 +86,7 @@ def gaps_by_item(section: Section) -> Iterator[Table]:
 
 
 def words_counted(section: Section) -> Iterator[Table]:
-    """Yield a table of what the shares of negative words rest on: mass, and share rated."""
+    """Yield a table of the probability of the words counted, and of how much of it is rated."""
     quantities = ["mass", "rated-share", "last-probability", "rated-mass", "irrelevant"]
     rows = section.scores.filter(pl.col("quantity").is_in(quantities), level="model")
     rows = _means(rows, "model", "quantity")
@@ -439,7 +439,7 @@ def answer_kinds(section: Section) -> Iterator[Table]:
 def by_gender(quantities: tuple[str, ...], meaning: str) -> TableFn:
     """Return a function for tables by group and subscale, by item, and by condition.
 
-    ``said``: what the numbers are.
+    ``meaning``: what the numbers are.
     """
 
     def made(section: Section) -> Iterator[Table]:

@@ -173,7 +173,7 @@ def wrapped() -> Spec:
 
 
 def coloured(field_: str, order: Sequence[str], *, legend: bool = True) -> Spec:
-    """Return color and shape together, so that no reader depends on color."""
+    """Return encodings by color and by shape, so that no reader depends on color."""
     about: Spec = {"field": field_, "type": "nominal", "scale": {"domain": list(order)}}
     if not legend or len(order) < 2:
         about["legend"] = None
@@ -181,7 +181,7 @@ def coloured(field_: str, order: Sequence[str], *, legend: bool = True) -> Spec:
 
 
 def tip(*fields: tuple[str, str]) -> list[Spec]:
-    """Return what is shown of the point under the pointer."""
+    """Return the encoding of a tooltip."""
     return [
         {"field": name, "title": title}
         | ({"format": ".3~g", "type": "quantitative"} if name in NUMBERS else {"type": "nominal"})
@@ -321,7 +321,7 @@ def with_clear(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def estimate_tip(*first: tuple[str, str], called: str = "Difference") -> list[Spec]:
-    """Return what is shown of an estimate under the pointer; ``first``: the fields that name it."""
+    """Return the encoding of an estimate's tooltip; ``first``: the fields that name it."""
     return tip(
         *first,
         ("verdict", "Verdict"),

@@ -221,7 +221,7 @@ def compare(paths: Sequence[Path]) -> Comparison:
 
 
 def _advice(raters: Raters, pair: Pair, command: str) -> Iterator[str]:
-    """Yield who should rate how many more words, with which command; nothing if they have enough.
+    """Yield who should rate how many more words, and the command; yield nothing if none are needed.
 
     Words that only the other rater has rated come first: they are soonest in common.
     """

@@ -135,7 +135,7 @@ def ratings_csv(ratings: Sequence[Rating]) -> str:
 
 
 def _files(paths: Sequence[Path]) -> list[Path]:
-    """Return the files to read: for a run folder, all its raters' journals."""
+    """Return the files of ratings; a run folder is replaced by its raters' journals."""
     files: list[Path] = []
     for path in paths:
         if not path.exists():

@@ -68,7 +68,7 @@ class Desk:
     """Called with the record so far, after each post that was saved."""
 
     def greeting(self) -> str:
-        """Return what the page is about, how long it takes, and how to get more words."""
+        """Return sentences on the page's purpose, the time it takes, and how to get more words."""
         left = self.left()
         if self.mode == "settle":
             return f"{count_of_words(len(left))} to settle."
@@ -106,7 +106,7 @@ class Desk:
         return sorted(open_ones, key=lambda entry: skips[entry.unit])
 
     def state(self) -> dict[str, Any]:
-        """Return what the page shows."""
+        """Return the values that the page shows, as JSON."""
         left, record = self.left(), self.journal.record
         first = left[0] if left else None
         return {

@@ -188,7 +188,7 @@ def _fills(run: Path, instruments: Sequence[str]) -> pl.DataFrame:
     prompts = read_prompts(run, manifest).filter(asked_ids().is_in(chosen))
     asked = prompts.select("prompt_id", "item", "wording", "text")
     tables = []
-    # Instrument by instrument: an unfinished other instrument must not get in the way.
+    # Only chosen instruments are read, since others may be unfinished.
     for name in dict.fromkeys(chosen):
         fills = read_answers(run, "fills", instrument=name)
         fills = fills.filter(pl.col("rank").is_not_null(), step=1)

@@ -324,7 +324,7 @@ def _default_tests(bias: dict[Setting, list[float]]) -> Iterator[Result]:
 
 
 def _read_again(answered: Answered, published: pl.DataFrame) -> Iterator[Result]:
-    """Yield what goffman's parser makes of the non-answers, and the baseline's bias with it."""
+    """Yield how many non-answers goffman's parser reads as answers, and the bias with these."""
     ours = by_answering(answered.answers, answered.prompts)
     silent = published["kind"].is_in(NON_ANSWERS)
     counts = Counter(ours.filter(silent)["kind"])

@@ -58,7 +58,7 @@ GUARDRAILS = {
     "bias guardian": "Granite Guardian for social bias",
     "moderation": "Mistral Moderation",
 }
-"""How columns spell a guardrail model → what it is."""
+"""How columns spell a guardrail model → its name."""
 
 ANSWERS = "data/SSQA-performance-and-guardrail-mitigations"
 
@@ -264,7 +264,7 @@ def results(folder: Path) -> list[Result]:
 
 
 def _of_answers(model: str, answers: Sequence[Answer]) -> Iterator[Result]:
-    """Yield what a model answered, how much of it is biased, and what a guardrail takes away."""
+    """Yield counts of a model's answers, the shares biased, and the shares after each guardrail."""
     yield Result(f"{model}: prompts", len(answers))
     if all(answer.answer is not None for answer in answers):
         yield from _yes_and_no(model, answers)

@@ -325,7 +325,10 @@ def results(folder: Path) -> list[Result]:
 def _sum_up(
     folder: Path, scored: pl.DataFrame, files: Mapping[str, Path]
 ) -> tuple[pl.DataFrame, dict[str, Result]]:
-    """Return question 2's scores, made of phrases if all match, and how many prompts match."""
+    """Return question 2's scores, and by model how many of them are the sums of its phrases.
+
+    The scores of a model are replaced by these sums if all of its prompts match.
+    """
     results: dict[str, Result] = {}
     for model, path_of_scores in sorted(files.items()):
         path = _file_of_phrases(path_of_scores)
@@ -359,7 +362,7 @@ def _sum_up(
 
 
 def _correction(rows: Sequence[Result]) -> Result:
-    """Return which reading of a p near .05 was printed: p itself, or times the nine dimensions."""
+    """Return which correction for the nine dimensions gives the p that the study prints."""
     name = "correction of the p-values"
     p = next(
         (row.value for row in rows if row.name == f"{MENTAL}, attribution, avoidance: p"), None

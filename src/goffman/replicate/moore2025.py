@@ -31,7 +31,7 @@ DONT_KNOW = "Do not know"
 """The last option of every question, which counts as a missing answer."""
 
 FACTORS = ("gender", "race", "education")
-"""The other things that the vignettes vary."""
+"""What the vignettes vary besides the condition."""
 
 LABELS = {
     "gpt-4o-2024-08-06": "gpt-4o",

@@ -31,7 +31,7 @@ _ITEMS = {
 
 
 def anchor_sections(run: MeasuredRun) -> Iterator[dict[str, Any]]:
-    """Yield what the template needs of each anchor and instrument."""
+    """Yield the values that the page's template shows of each anchor and instrument."""
     pairs = dict.fromkeys(
         (anchored.anchor, anchored.section.instrument) for anchored in run.anchored
     )

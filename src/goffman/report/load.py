@@ -102,7 +102,7 @@ class MeasuredRun:
 
     @property
     def summary(self) -> Summary:
-        """Return what the run comes to."""
+        """Return the summary of the run's results."""
         return summarize(self.sections, self.correlations, self.anchored)
 
     @property

@@ -20,7 +20,7 @@ MANY = 12
 
 
 def first_screen(sections: Mapping[str, Section]) -> dict[str, Any]:
-    """Return what the first screen shows: a row for each instrument, the strongest result first."""
+    """Return the first screen's values: a row for each instrument, the strongest result first."""
     main = main_results(sections)
     results = sorted(main, key=strength)
     note_ids: dict[str, str] = {}
@@ -72,7 +72,7 @@ def results_of(section: Section, sections: Mapping[str, Section]) -> list[dict[s
 
 
 def _result(result: MainResult, sections: Mapping[str, Section]) -> dict[str, Any]:
-    """Return what the row of a result and its drawer show."""
+    """Return the values in the row of a result, and in the drawer below it."""
     section, finding = sections[result.instrument], result.finding
     control = section.control(result.model)
     passed = ""

@@ -296,7 +296,7 @@ def _means(row: Mapping[str, Any]) -> str:
 
 
 def noun_of(sections: Mapping[str, Section]) -> Noun:
-    """Return what the conditions of all instruments are called; "conditions" if they differ."""
+    """Return the noun for the conditions of all instruments; "conditions" if their nouns differ."""
     nouns = {section.noun for section in sections.values()}
     return nouns.pop() if len(nouns) == 1 else Noun()
 

@@ -205,7 +205,7 @@ NOT_AGAIN = "its contrast cannot be made again from single prompts"
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class HeadlineContext:
-    """One headline, and what it is analyzed again from."""
+    """One headline, with the answers and settings from which it is analyzed again."""
 
     headline: Headline
     stored: StoredAnswers

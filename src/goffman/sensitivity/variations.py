@@ -463,7 +463,7 @@ def by_ratings(
             wordings=wordings.get(instrument, ()),
             sharing=sharing.get(instrument, Clusters()),
         )
-        tables.append(_compared(measured, *sides, people_shares=shares))
+        tables.append(_compared(measured, *sides, user_shares=shares))
     return {SHIPPED_SCORES: shipped, COMPARED: pl.concat(tables)}
 
 
@@ -475,12 +475,12 @@ def _shares(
     *,
     top_k: int | None,
 ) -> dict[str | None, float | None]:
-    """Return by model, and over all, the share of its words' probability with a user's rating."""
+    """Return model (None: all) → the share of its words' probability that own ratings cover."""
     instrument = asked_id(prompts.row(0, named=True)) if prompts.height else ""
     sums: dict[str | None, tuple[float, float]] = {}
     for model in models:
         answers = read_answers(run, "fills", model=model, instrument=instrument)
-        # Those to control items are no part of the numbers.
+        # Control items are left out.
         answers = answers.join(prompts.select("prompt_id"), on="prompt_id", how="semi")
         fills = own_ratings.label(top_fills(answers, top_k=top_k), prompts)
         distinct_words = fills["word"].unique()
@@ -503,7 +503,7 @@ def _compared(
     scores: pl.DataFrame,
     estimates: pl.DataFrame,
     *,
-    people_shares: Mapping[str | None, float | None],
+    user_shares: Mapping[str | None, float | None],
 ) -> pl.DataFrame:
     """Return RATINGS_COMPARED: each main contrast by either set of ratings, and its change.
 
@@ -515,7 +515,7 @@ def _compared(
         """Return CONTRASTS + ESTIMATES of the main kinds only, which are the ones reported."""
         return judged([*of.contrasts(rows, main)], {of.id: measure})
 
-    # The user's ratings may say no kinds of negative words.
+    # The user's ratings may not distinguish kinds of negative words.
     shipped = shipped.filter(pl.col("quantity").is_in(scores["quantity"].unique().implode()))
     is_prompt = pl.col("level") == "prompt"
     joined = side_by_side(
@@ -524,7 +524,7 @@ def _compared(
     changes = scores_with(
         joined, pl.col("now") - pl.col("before"), model=pl.col("model"), one_sided=_ONE_SIDED
     )
-    # Ratings say nothing of how probable a phrase is.
+    # The probability of a phrase does not depend on ratings.
     likelihoods = scores.filter(quantity=LOG_LIKELIHOOD)
     estimates_of_change = contrasts_of(
         pl.concat([changes, measure.aggregate(changes), likelihoods])
@@ -536,7 +536,7 @@ def _compared(
         *_ABOUT, "difference", "low", "high", "level", "method"
     ).with_columns(
         share=pl.Series(
-            [people_shares.get(model) for model in estimates_of_change["model"]], dtype=pl.Float64
+            [user_shares.get(model) for model in estimates_of_change["model"]], dtype=pl.Float64
         ),
         left_out=pl.Series(
             [left_out[model] for model in estimates_of_change["model"]], dtype=pl.Int64
