@@ -82,7 +82,7 @@ GAPS = "too few of the {} have a value in every sentence"
 
 @dataclass(frozen=True, kw_only=True)
 class Contrast:
-    """The columns CONTRASTS."""
+    """What an estimate compares, and by which measure and instrument: the columns CONTRASTS."""
 
     kind: str
     instrument: str | None

@@ -152,7 +152,7 @@ FEWEST_SENTENCES = 3
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
-    """The columns VERDICT_FACTS."""
+    """The verdict on an estimate, with the numbers it rests on: the columns VERDICTS."""
 
     margin: float | None = None
     verdict: Word | None = None

@@ -1,6 +1,6 @@
 """The score of control items: one number, which says whether a model can do the task at all.
 
-A measure that scores controls says so beside what every measure has (base.py):
+A measure that scores controls defines these members (base.py):
 
     scores_controls   how: one of ControlScore, of instruments/types.py
     control           coded answers and prompts of controls → prompt_id and value, a row each
