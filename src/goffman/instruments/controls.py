@@ -1,7 +1,7 @@
-"""controls.csv and [controls] → control items, checked; control items → prompts.
+"""Control items: read from controls.csv and [controls], checked, and turned into prompts.
 
-Some are texts of their own. Others put a person or thing into the slot of an item, where the
-conditions stand: only passing these shows that what is said of a condition reaches the answer.
+Some are texts of their own. Others put a person or thing into the slot of an item in place of a
+condition; a model that passes these shows that the slot affects its answers.
 """
 
 from __future__ import annotations
@@ -68,10 +68,10 @@ def read_controls(
     about: str = "controls",
     alone: bool = False,
 ) -> tuple[Controls | None, list[Path]]:
-    """Return the controls of a folder and their files; None if it has none. Faults are noted.
+    """Return the controls of a folder, or None if it has none, and their files; note faults.
 
-    ``about``: the table with their floor; ``alone``: the instrument has only choices, with stems
-    that need more of an item.
+    ``about``: the name of the table with their floor; ``alone``: whether the instrument has only
+    choices, whose stems need further columns.
     """
     path, table = folder / file, toml.table(about)
     if about not in toml.values:
@@ -81,7 +81,7 @@ def read_controls(
         return None, []
     of_pairs = isinstance(content, SentencePairs)
     scores: Sequence[ControlScore] = ("answer",) if of_pairs else _SCORES.get(kind, ())
-    # If the kind is wrong, nothing is known about the score.
+    # If the kind is wrong, the score cannot be checked.
     is_known = of_pairs or kind is not None
     score_field = Field(required=True, allowed=scores if is_known else None)
     values = table.take({"score": score_field, "task": REQUIRED, "floor": _FLOOR})
@@ -137,7 +137,7 @@ def _items(
 def _in_slot(row: Row, content: Questionnaire) -> Iterator[Control]:
     """Yield the control whose form replaces the conditions in an item."""
     items = {item.id: item for item in reversed(content.items)}
-    # If the items are at fault, this may only follow from it.
+    # If the items have faults, an unknown item may only follow from them.
     if row["item"] not in items and row.faults.found:
         return
     is_known = row.check("item", Field(allowed=[*items][::-1]))
@@ -209,7 +209,7 @@ def _faults_of_sentence(row: Row) -> Iterator[str]:
 
 
 def _check_expected(rows: Sequence[Row], score: ControlScore) -> None:
-    """Note a single expected answer: a constant would pass."""
+    """Note a fault if all controls expect one answer, which a model could give without reading."""
     expected = {row["expected"] for row in rows}
     if len(EXPECTED[score]) > 1 and len(expected) == 1:
         message = (
@@ -240,7 +240,7 @@ def _check_places(rows: Sequence[Row]) -> None:
 
 
 def control_prompts(instrument: Instrument, wordings: Sequence[str] = ()) -> tuple[Prompt, ...]:
-    """Return the prompts of the controls; for a questionnaire in each of these wordings."""
+    """Return the prompts of the controls; those of a questionnaire in each of the wordings."""
     controls, content = instrument.controls, instrument.content
     if controls is None:
         return ()
@@ -260,7 +260,7 @@ def control_prompts(instrument: Instrument, wordings: Sequence[str] = ()) -> tup
 
 
 def control_prompt(instrument: Instrument, control: Control, **further: Any) -> Prompt:
-    """Return the prompt of a control item, with further fields."""
+    """Return the prompt of a control item; ``further`` are more fields of the prompt."""
     return Prompt(
         instrument=instrument.base,
         mode=instrument.mode,
@@ -284,9 +284,9 @@ def _text_in(content: Questionnaire, wording: Wording, control: Control) -> str:
 def _of_pairs(
     instrument: Instrument, content: SentencePairs, controls: Controls
 ) -> Iterator[Prompt]:
-    """Yield sentences with the question for a chat, or those with a mask if pronouns are asked for.
+    """Yield the controls of sentence pairs as prompts for the instrument's kind.
 
-    If there are options to choose from, yield the sentence alone.
+    These are sentences with a question, with a mask, or, if there are options, alone.
     """
     masked = instrument.kind == "prefer"
     alone = instrument.kind in {"prefer", "choose", "say"}

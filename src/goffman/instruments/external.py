@@ -80,7 +80,7 @@ def read_questions(
 
 
 def _columns(file: str, faults: Faults, header: list[str]) -> list[str] | None:
-    """Return our names of the columns, or None with a fault noted."""
+    """Return goffman's names of the columns, or None after noting a fault."""
     columns = [cell.strip().lower().replace("_", " ") for cell in header]
     missing = [column for column in COLUMNS if columns.count(column) != 1]
     if missing:
@@ -135,7 +135,7 @@ def _prompt(
 
 
 def condition_called(name: str, conditions: Sequence[Condition]) -> Condition | None:
-    """Return the condition whose name shares most words; None if none does, or several equally.
+    """Return the condition whose name shares most words, or None unless it is exactly one.
 
     Studies name the same 93 stigmas in other orders, and with other words around them.
     """
@@ -238,7 +238,7 @@ def read_vignettes(
 
 
 def _row(file: str, number: int, line: str, faults: Faults) -> Row | None:
-    """Return what a line says; None if it is no vignette, with the reason noted."""
+    """Return the fields of a line, or None after noting why it is no vignette."""
     try:
         cells = json.loads(line)
     except (ValueError, RecursionError):
@@ -254,7 +254,7 @@ def _row(file: str, number: int, line: str, faults: Faults) -> Row | None:
 
 
 def _described(row: Row, instrument: Instrument, content: Questionnaire) -> Prompt | None:
-    """Return the prompt of a line; None if it cannot be asked, with the reason noted."""
+    """Return the prompt of a line, or None after noting why it cannot be asked."""
     condition = _condition(row, content)
     item = _item(row, content)
     options = _options(row)
@@ -312,7 +312,7 @@ def _item(row: Row, content: Questionnaire) -> Item | None:
 
 
 def _options(row: Row) -> tuple[Option, ...]:
-    """Return the options of a line; none if they cannot be asked, with the reason noted."""
+    """Return the options of a line; note a fault and return none if they cannot be asked."""
     options = []
     for place, text in enumerate(row["options"]):
         label, folded_text = chr(ord("A") + place), text.strip().casefold()
@@ -340,10 +340,10 @@ MOST_SAID = 20
 def external_prompts(
     instrument: Instrument, content: Questionnaire, options: PromptOptions
 ) -> tuple[Prompt, ...] | None:
-    """Return the prompts of the user's file; None if there is none for this instrument.
+    """Return the prompts of the user's file, or None if there is none for this instrument.
 
     Raise InstrumentError with every line that cannot be asked, and InputError if another option
-    makes no sense beside the file.
+    contradicts the file.
     """
     path = options.file
     if path is None:

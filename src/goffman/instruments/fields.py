@@ -1,4 +1,4 @@
-"""What a key of a TOML table, or a column of a CSV file, may hold: declared, and checked."""
+"""Declarations of what a key of a TOML table or a column of a CSV file may hold, and checks."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ OWN_ID = Field(required=True, is_id=True)
 
 
 def is_number(value: object) -> TypeGuard[int | float]:
-    """Return whether a value of a TOML file is a number to compute with: not true, nan or inf."""
+    """Return whether a value of a TOML file is a finite number; true and false are none."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
     return abs(value) <= sys.float_info.max
@@ -133,7 +133,7 @@ def _faults_of_text(text: str, field: Field, what: str) -> Iterator[str]:
 
 
 def _faults_of_places(text: str, field: Field, what: str) -> Iterator[str]:
-    """Yield which placeholders a text lacks, or may not have."""
+    """Yield which placeholders a text lacks, and which it must not have."""
     if field.plain:
         for sign in ("{", "}", MASK):
             if sign in text:

@@ -1,4 +1,4 @@
-"""A question with options → its presentations: stems × orders × people, each as a prompt."""
+"""Questions with options: read from choice.toml, and presented in stems × orders × people."""
 
 from __future__ import annotations
 
@@ -65,9 +65,9 @@ StandIn = tuple[Prompt, str]
 
 
 def orders_of(form: MultipleChoice, count: int) -> dict[str, tuple[int, ...]]:
-    """Return, by name, the orders in which this many options are presented.
+    """Return the orders in which ``count`` options are presented, by name.
 
-    The second half are the orders of the first half reversed, one by one.
+    The second half repeats the first half, each order reversed.
     """
     if form.orders == "two":
         forward = tuple(range(count))
@@ -80,11 +80,11 @@ def orders_of(form: MultipleChoice, count: int) -> dict[str, tuple[int, ...]]:
 def labelled(
     options: Sequence[tuple[str, float]], labels: ChoiceLabels, no_answer: str
 ) -> tuple[Option, ...]:
-    """Return the options with their labels, the no-answer option last; "" means there is none."""
+    """Return the options with their labels, last the no-answer option unless it is empty."""
     if labels == "letters":
         names = [chr(ord("A") + place) for place in range(len(options) + 1)]
     else:
-        # On a scale from 1 to 9, the no-answer option is no tenth point.
+        # The no-answer option is 0, since 10 would look like a point of a scale from 1 to 9.
         names = [*(str(place + 1) for place in range(len(options))), "0"]
     labeled = [
         Option(label=name, text=text, code=code)
@@ -120,7 +120,7 @@ def presented(
                 dimension=item.dimension or None,
                 keyed=item.choice_keyed or item.keyed,
             )
-            # A step other than that of the presentations, so that no name goes with one of them.
+            # First names change in other steps than presentations, so that they are not confounded.
             step = place + 2 * turn
             for stem in stems_for(stems, item.asks):
                 if form.two_people:
@@ -143,7 +143,7 @@ def presented(
 
 
 def stems_for(stems: Sequence[Stem], asks: str) -> list[Stem]:
-    """Return the stems of an item, one per wording: those for what it asks."""
+    """Return the stems that fit what an item asks for, one per wording."""
     return [stem for stem in stems if stem.asks in {"", asks}]
 
 
@@ -157,7 +157,7 @@ def _places_of(person: PersonDescription | None, described: str) -> dict[str, st
 def _described_people(
     form: MultipleChoice, turn: int
 ) -> Sequence[tuple[PersonDescription | None, str]]:
-    """Return everyone who is described, and how; a single (None, "") if nobody is described."""
+    """Return every person described with a text for this turn, or (None, "") if there is nobody."""
     people = [(person, person.texts[turn % len(person.texts)]) for person in form.people]
     return people or [(None, "")]
 
@@ -170,25 +170,25 @@ def _stem_text(
     *,
     bare: bool,
 ) -> str:
-    """Return the stem with the item in it; ``bare``: without a condition."""
+    """Return the stem with the item in it; ``bare``: whether it is without a condition."""
     item_text = item.baseline or item.text if bare else item.text
-    # A baseline of its own is not addressed to the person; one by an empty slot is.
+    # An item's own baseline has no text addressed to the person; one with an empty slot has.
     your_text = item_text if bare and item.baseline else item.your_text or item_text
     texts = {"item": item_text, "your_item": your_text}
     filled_texts = {
         name: put_in(text, values).replace(MASK, described) for name, text in texts.items()
     }
-    # A control has no description, and so nothing before its question.
+    # A control has no description, so the space before its question is removed.
     return put_in(stem.text, {**values, **filled_texts, "question": item.question}).strip()
 
 
 def _in_orders(
     form: MultipleChoice, prompt: Prompt, stem: Stem, text: str, *, no_answer: bool
 ) -> Iterator[Prompt]:
-    """Yield the prompt in every order of its options, with their codes after all keying."""
+    """Yield the prompt in every order of its options, whose codes are reversed if keyed so."""
     scale = next(scale for scale in form.scales if scale.id == stem.scale)
     plain = stem.keyed == prompt.keyed
-    # Rounded, so that a third is the same number from either end.
+    # Codes are rounded, so that 1/3 and 1 − 2/3 are the same number.
     codes = [round(code if plain else 1 - code, 12) for code in scale.codes]
     options = list(zip(scale.texts, codes, strict=True))
     prompt = _in_stem(prompt, stem, plain=plain)
@@ -219,7 +219,7 @@ def _with_options(
     no_answer: bool,
     labels: ChoiceLabels = "letters",
 ) -> Prompt:
-    """Return the prompt with these texts and codes as its options, in this order, after a text."""
+    """Return the prompt with a text and these options (texts and codes) in this order after it."""
     labeled_options = labelled(options, labels, form.no_answer if no_answer else "")
     request = form.request.replace("{labels}", _ONE[labels])
     return replace(
@@ -471,7 +471,7 @@ def _check_stem(table: TomlTable, stem: Stem, allowed: Sequence[str]) -> None:
 
 
 def check_items(toml: TomlFile, content: Questionnaire, stems: Sequence[Stem]) -> None:
-    """Note a fault if a wording has no stem for an item, or the two do not fit together."""
+    """Note a fault if a wording has no stem for an item, or if the stem does not fit it."""
     for item in content.items:
         for wording in dict.fromkeys(stem.id for stem in stems):
             if problem := _amiss(item, wording, stems, content.slot.name):
@@ -480,7 +480,7 @@ def check_items(toml: TomlFile, content: Questionnaire, stems: Sequence[Stem]) -
 
 
 def _amiss(item: Item, wording: str, stems: Sequence[Stem], slot: str) -> str:
-    """Return what is wrong with an item in a wording; empty: nothing."""
+    """Return what is wrong with an item in a wording, or an empty text if nothing is."""
     matching = [stem for stem in stems if stem.id == wording and stem.asks in {"", item.asks}]
     if len(matching) != 1:
         return f"has {'several stems' if matching else 'no stem'}: asks is '{item.asks}'."
@@ -497,7 +497,7 @@ def _amiss(item: Item, wording: str, stems: Sequence[Stem], slot: str) -> str:
 
 
 def check_controls(toml: TomlFile, controls: Controls, stems: Sequence[Stem]) -> None:
-    """Note a fault if a wording has no stem for a control, or it lacks what the stem needs."""
+    """Note a fault if a wording has no stem for a control, or the control does not fit it."""
     wordings = {stem.id for stem in stems}
     for control in controls.items:
         matching = [stem for stem in stems if stem.asks in {"", control.asks}]
@@ -562,7 +562,7 @@ def read_choice(
     kind: InstrumentKind | None,
     faults: Faults,
 ) -> tuple[MultipleChoice | None, list[Path]]:
-    """Return the choice of a folder and its files; None if it has none. Faults are noted."""
+    """Return the content of a folder's choice.toml, or None, and the files read; note faults."""
     path, alone = folder / FILE, kind == "choose"
     if not path.exists():
         if alone:
@@ -629,7 +629,7 @@ def _two_people(toml: TomlFile, slot: str | None) -> TwoPeople:
 
 
 def _check_orders(top: TomlTable, scales: Sequence[Scale]) -> None:
-    """Note a fault if the scales forbid to show the options in all orders."""
+    """Note a fault if scales have too many options to ask all orders, or different numbers."""
     counts = {len(scale.texts) for scale in scales}
     most = max(counts, default=0)
     if most > MOST_TO_PERMUTE:
@@ -677,7 +677,7 @@ def _check_content(
 def _check_people(
     top: TomlTable, people: Sequence[PersonDescription], content: Questionnaire
 ) -> None:
-    """Note a fault unless people are described exactly if the items have a mask."""
+    """Note a fault if there are people but no mask in the items, or a mask but no people."""
     if people and (ids := [item.id for item in content.items if item.text.count(MASK) != 1]):
         message = f"there are [[people]], but the item '{ids[0]}' has no {MASK} to put them in."
         top.note("people", message)
@@ -689,7 +689,7 @@ def _check_people(
 def _check_described(
     top: TomlTable, people: Sequence[PersonDescription], content: Questionnaire
 ) -> None:
-    """Note a fault unless people have a gender and a name exactly if the texts need them."""
+    """Note a fault if texts need a person's gender or name that is missing, or the reverse."""
     texts = [item.text for item in content.items]
     texts += [form.vignette for condition in content.conditions for form in condition.forms]
     has_places = any(place in PERSON_PLACES for text in texts for place in places(text))
@@ -706,7 +706,7 @@ def _check_described(
 def _server(
     toml: TomlFile, content: Questionnaire | SentencePairs, stems: Sequence[Stem]
 ) -> Subsample:
-    """Return the part in [server]; without it, all items."""
+    """Return the part of the questions that [server] states, or all of them without it."""
     if isinstance(content, SentencePairs):
         if "server" in toml.values:
             message = "[server] cannot be used with sentence pairs: a server gets fewer of them."

@@ -1,4 +1,4 @@
-"""items.csv + conditions.csv + the tables of instrument.toml → a questionnaire, checked."""
+"""Read and check a questionnaire: items.csv, conditions.csv and the tables of instrument.toml."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def read_questionnaire(
 
 
 def _too_many(toml: TomlFile, count: int, what: str, file: str) -> bool:
-    """Return whether there are too many prompts to ask; if so, a fault is noted."""
+    """Return whether there are too many prompts to ask; note a fault if so."""
     if count > MOST_PROMPTS:
         message = f"{what} are {count:,}. Allowed: up to {MOST_PROMPTS:,}."
         toml.faults.add(file, None, message)
@@ -167,9 +167,9 @@ def _check_frame(table: TomlTable, wording: Wording, *, known: Sequence[str]) ->
 
 
 def _items(rows: Sequence[Row], wordings: Sequence[Wording]) -> tuple[Item, ...]:
-    """Return the items; each occurs once in a wording, and is the same item in every wording.
+    """Return the items; note a fault if one is twice in a wording, or differs between wordings.
 
-    A sentence quoted from a study may say the opposite, and is then keyed as the opposite.
+    Its keying may differ, since a sentence quoted from a study may say the opposite.
     """
     items: list[Item] = []
     study_wordings = {wording.id for wording in wordings if wording.source == "study"}
@@ -211,7 +211,7 @@ def _items(rows: Sequence[Row], wordings: Sequence[Wording]) -> tuple[Item, ...]
 
 
 def _check_baselines(rows: Sequence[Row], slot: Slot, *, kind: InstrumentKind | None) -> None:
-    """Note a fault unless every item has a baseline, or none; and if a baseline is invalid."""
+    """Note a fault if only some items have a baseline, or if a baseline is invalid."""
     with_baseline = [row for row in rows if row["baseline"]]
     if with_baseline and slot.empty is not None:
         message = "there is a baseline here, and 'empty' in [slot]. Keep only one of the two."
@@ -248,7 +248,7 @@ def check_sentence(
             return
         masks = put_in(sentence, values).count(MASK)
         message = ""
-        # In choices the stem may have the slot: see multiple_choice.py.
+        # In an instrument with only choices, the stem may have the slot: see multiple_choice.py.
         if place_names.count(slot) != 1 and kind != "choose":
             message = f"the sentence must have {{{slot}}} once: '{sentence}'."
         elif kind == "fill" and masks != 1:

@@ -1,4 +1,4 @@
-"""Turn an instrument into prompts: item × wording × condition, or sentence pair × adjectives."""
+"""Render an instrument as prompts: item × wording × condition, or sentence pair × adjectives."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ _OTHERWISE: Mapping[InstrumentKind, Callable[[Instrument, Prompt], Prompt]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class PromptOptions:
-    """What to ask if an instrument leaves a choice; None: as the instrument says."""
+    """The user's choices of what an instrument asks; None: the instrument's own."""
 
     wordings: Sequence[str] | None = None
     """Ids of wordings, "all", or "paraphrases" for those that are asked only on request; None:
@@ -150,7 +150,7 @@ def render(instrument: Instrument, options: PromptOptions | None = None) -> Rend
     if instrument.kind not in SUBSAMPLED_KINDS:
         samples |= {"quick": (first_look(sample), controls), "balanced": samples["all"]}
     if external is not None:
-        # A user who brings questions wants all of these.
+        # If a user brings questions, every sample has all of them.
         samples = {name: (external, group) for name, (_, group) in samples.items()}
     return _sampled(instrument, options.sample, samples)
 
@@ -160,7 +160,10 @@ def _sampled(
     wanted: Sample,
     samples: Mapping[Sample, tuple[tuple[Prompt, ...], tuple[Prompt, ...]]],
 ) -> Rendered:
-    """Return the prompts and controls of a sample; ``samples``: each contains the one before it."""
+    """Return the prompts and controls of the sample ``wanted``.
+
+    ``samples``: prompts and controls by sample; each contains the one before it.
+    """
     if wanted == "balanced" and instrument.kind not in SUBSAMPLED_KINDS:
         wanted = "all"
     parts: dict[Sample, frozenset[str]] = {}
@@ -176,10 +179,10 @@ def _sampled(
 def render_crossed(
     instrument: Instrument, factor: Identities, options: PromptOptions | None = None
 ) -> Rendered:
-    """Return the prompts about people of each identity: of the two groups compared, and of none.
+    """Return the prompts about people of each identity, with conditions of the two groups or none.
 
-    The control items are about nobody, and are not asked again. Raise InputError if the
-    instrument's sentences cannot show an identity.
+    The control items are about nobody, so they are left out. Raise InputError if the instrument's
+    sentences cannot show an identity.
     """
     if not can_cross(instrument, factor):
         raise cannot_cross([instrument.base], factor)
@@ -190,7 +193,7 @@ def render_crossed(
         rendered = render(about_identity(instrument, identity), options)
         for prompt in rendered.prompts:
             if prompt.group in groups and prompt.condition not in factor.without:
-                # The condition's phrase is already known without an identity.
+                # The phrase is left out: the prompts without an identity already have it.
                 identity_prompt = replace(prompt, identity=identity.name, phrase=None)
                 prompts.append(identity_prompt)
                 for name, ids in rendered.parts.items():
@@ -202,7 +205,7 @@ def render_crossed(
 
 
 def cannot_cross(names: Sequence[str], factor: Identities) -> InputError:
-    """Return the error that these instruments cannot show an identity, with those that can."""
+    """Return an error that these instruments cannot show the identity; it names those that can."""
     able_ids = [name for name in builtin_names() if can_cross(load_instrument(name), factor)]
     return InputError(
         f"--cross {factor.id} cannot be used with {' or '.join(names)}, because the sentences "
@@ -223,7 +226,7 @@ def setting_names(instrument: Instrument) -> tuple[str, ...]:
 def _choices(
     instrument: Instrument, content: Questionnaire, options: PromptOptions
 ) -> tuple[tuple[Prompt, ...], tuple[Prompt, ...]]:
-    """Return the presentations of a questionnaire as a choice, and of its controls."""
+    """Return the prompts of a questionnaire with options, and those of its controls."""
     form = _form_of(instrument)
     stems = _chosen_stems(instrument, options.wordings)
     no_answer = options.no_answer is not False
@@ -251,17 +254,17 @@ def _form_of(instrument: Instrument) -> MultipleChoice:
 
 
 def _of_pairs(instrument: Instrument, content: SentencePairs, options: PromptOptions) -> Rendered:
-    """Return the prompts of sentence pairs; a sample has fewer pairs, a choice's no adjectives."""
+    """Return the prompts of sentence pairs: all, or a sample with fewer pairs or adjectives."""
     if options.wordings is not None and not has_paraphrases(instrument):
         raise InputError(
             f"--wording cannot be used with {instrument.base}, because it has no wordings."
         )
     part = options
-    # A user who brings sentences, or says how many, wants these.
+    # If a user brings sentences or says how many, every sample has all of them.
     user_pairs = options.pairs is not None or options.winobias is not None
     if instrument.kind in SUBSAMPLED_KINDS and not user_pairs:
         part = replace(part, pairs=min(SIZED_PAIRS, int(instrument.settings["pairs"])))
-    # A user who chooses adjectives wants them.
+    # If a user chooses adjectives, every sample has them.
     adjectives_asked = options.adjectives or options.neutral_pairs or options.placement == "both"
     plain = part if adjectives_asked else replace(part, adjectives=["none"])
     chosen: dict[Sample, PromptOptions] = {
@@ -293,7 +296,7 @@ def _of_pairs(instrument: Instrument, content: SentencePairs, options: PromptOpt
 def _all_of_pairs(
     instrument: Instrument, content: SentencePairs, options: PromptOptions
 ) -> Rendered:
-    # The baseline and the given settings; all of the instrument's if none is given.
+    # The baseline is always asked; without adjectives of the user's, all of the instrument's are.
     settings: dict[str, Setting] = {BASELINE: Setting()}
     for text in options.adjectives or ("all",):
         if text == "all":
@@ -358,7 +361,7 @@ def _parts_of_pairs(
 
 
 def wordings_known(instrument: Instrument) -> dict[str, bool]:
-    """Return the ids of an instrument's wordings in its form → whether each is on by default."""
+    """Return an instrument's wordings in its mode: id → whether it is asked by default."""
     paraphrases = instrument.paraphrases
     wordings: Sequence[Stem | Wording]
     if instrument.kind in (*CHOICES, *PASSAGES):
@@ -371,14 +374,14 @@ def wordings_known(instrument: Instrument) -> dict[str, bool]:
 
 
 def has_paraphrases(instrument: Instrument) -> bool:
-    """Return whether the instrument, in its form, has wordings that are asked only on request."""
+    """Return whether the instrument, in its mode, has wordings that are asked only on request."""
     return not all(wordings_known(instrument).values())
 
 
 def chosen_wordings(instrument: Instrument, names: Sequence[str] | None) -> list[str]:
     """Return the ids of the wordings to ask: those named, all for "all", else the default ones.
 
-    For "paraphrases", return those that are off by default, without a study's own.
+    For "paraphrases", return those asked only on request, except a study's own.
     """
     default_by_id = wordings_known(instrument)
     default_ids = [name for name, is_default in default_by_id.items() if is_default]
@@ -428,7 +431,7 @@ def _pairs(instrument: Instrument, content: SentencePairs, options: PromptOption
 def _questionnaire_prompts(
     instrument: Instrument, content: Questionnaire, wordings: Sequence[str]
 ) -> Iterator[Prompt]:
-    """Yield the baseline's prompts first, then condition by condition."""
+    """Yield the prompts of a questionnaire in these wordings, first those of the baseline."""
     content = on_request(content, instrument.paraphrases)
     sentences = [
         (item, wording)
@@ -439,7 +442,7 @@ def _questionnaire_prompts(
     for condition_prompt, slot_value in _stand_ins(instrument, content):
         values = {**content.fields, content.slot.name: slot_value}
         for item, wording in sentences:
-            # Leaving out a condition may change more of the sentence than its slot.
+            # Without a condition, more of the sentence may change than its slot.
             text = item.text if condition_prompt.form is not None else item.baseline or item.text
             yield replace(
                 condition_prompt,
@@ -455,7 +458,7 @@ def _questionnaire_prompts(
 
 
 def _phrase(instrument: Instrument, form: Form) -> str | None:
-    """Return what a form says in its slot; None if that is a whole text."""
+    """Return a form's words in the slot, or None if the form is a whole text."""
     content = instrument.content
     if isinstance(content, SentencePairs) or "{vignette}" in content.slot.filled:
         return None
@@ -463,7 +466,7 @@ def _phrase(instrument: Instrument, form: Form) -> str | None:
 
 
 def _source(item: Item, wording: Wording) -> Source | None:
-    """Return the origin of the sentence: our own if its item or its wording is."""
+    """Return the origin of a sentence: "own" if its item or wording is goffman's own, or None."""
     sources = {item.source, wording.source}
     return next((source for source in ("own", "study") if source in sources), None)
 
@@ -471,9 +474,9 @@ def _source(item: Item, wording: Wording) -> Source | None:
 def carried_phrases(
     instrument: Instrument, prompts: Sequence[Prompt], *, parts: Collection[Collection[str]] = ()
 ) -> list[CarriedPhrase]:
-    """Return each form's phrase in a sentence that such a person exists, with a prompt's id.
+    """Return each form's phrase in a sentence such as "There is someone who …", with a prompt's id.
 
-    ``parts``: ids of prompts that a run with a sample has too, so that its phrases stay.
+    ``parts``: the ids of smaller samples; ids from them are preferred, so that a run can grow.
     """
     content = instrument.content
     if isinstance(content, SentencePairs):
@@ -494,9 +497,9 @@ def carried_phrases(
 
 
 def _stand_ins(instrument: Instrument, content: Questionnaire) -> Iterator[tuple[Prompt, str]]:
-    """Yield everything that may stand in the slot: nothing (the baseline), then each form.
+    """Yield, for the baseline and then each form of a condition, a prompt and a text for the slot.
 
-    Each comes with what all prompts about it share.
+    The prompt has only the fields about the condition.
     """
     make_prompt = partial(
         Prompt, instrument=instrument.base, mode=instrument.mode, item="", wording="", text=""
