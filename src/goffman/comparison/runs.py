@@ -25,12 +25,12 @@ from goffman.measures.registry import measure_from
 from goffman.measures.responses import scores_with, side_by_side
 from goffman.modes import asked_ids, of_asked
 from goffman.report.load import unmeasurable
-from goffman.runs.manifest import REMARKS
+from goffman.runs.manifest import differ
 from goffman.stats.crossed import Interaction, interaction
 from goffman.stats.intervals import Estimate
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from goffman.presentation.section import Section
@@ -64,11 +64,11 @@ def verdict(
     first: MeasuredRun, second: MeasuredRun, instrument: str, *, models: tuple[str, str]
 ) -> Verdict:
     """Return whether the answers of two models to an instrument may be compared."""
-    before, after = (_flat(run.manifest.instruments[instrument].entry()) for run in (first, second))
+    before, after = (run.manifest.instruments[instrument] for run in (first, second))
     differing = {
-        name: (before.get(name), after.get(name))
-        for name in {**before, **after}
-        if before.get(name) != after.get(name) and not name.startswith(HARMLESS)
+        name: values
+        for name, values in differ(before, after).items()
+        if not name.startswith(HARMLESS)
     }
     marks = tuple(_marks(first, second, instrument, models=models))
     refusals = tuple(_refusals(differing, first.folder, second.folder))
@@ -135,16 +135,6 @@ def _files(lexicons: LexiconEntries, meaning: str) -> str:
     gender = (lexicons.gender,) if lexicons.gender else ()
     files = lexicons.attitudes if meaning == "attitudes" else gender
     return ", ".join(f"{file.file} ({file.sha256[:12]}…)" for file in files) or "no file"
-
-
-def _flat(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an instrument's entry with its settings and measure as entries at the top level."""
-    flat: dict[str, Any] = {}
-    for name, value in entry.items():
-        if name not in REMARKS:
-            parts = value if isinstance(value, dict) else {"": value}
-            flat |= {f"{name}: {key}".removesuffix(": "): part for key, part in parts.items()}
-    return flat
 
 
 def _shown(value: object) -> str:

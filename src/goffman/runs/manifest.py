@@ -392,7 +392,8 @@ def refuse_mixing(
     run: Path, name: str, *, there: Model | AskedInstrument, here: Model | AskedInstrument
 ) -> None:
     """Raise RunError if the two differ in more than remarks."""
-    if not (differences := differ(there, here)):
+    differences = {name.rpartition(": ")[2]: pair for name, pair in differ(there, here).items()}
+    if not differences:
         return
     if isinstance(there, Model):
         content = f"answers of '{name}' with different settings"
@@ -421,17 +422,19 @@ def differ(
     """Return the fields, other than remarks, in which the two differ: old and new values."""
     flat_there, flat_here = _flat(there.entry()), _flat(here.entry())
     return {
-        key: (flat_there.get(key), flat_here.get(key))
-        for key in {**flat_there, **flat_here}
-        if key not in REMARKS and flat_there.get(key) != flat_here.get(key)
+        name: (flat_there.get(name), flat_here.get(name))
+        for name in {**flat_there, **flat_here}
+        if flat_there.get(name) != flat_here.get(name)
     }
 
 
 def _flat(entry: Entry) -> dict[str, Any]:
-    """Return the entry with one level of inner entries brought up; JSON has lists only."""
+    """Return the entry without remarks; a field of an inner entry is called “settings: top_k”."""
     flat: dict[str, Any] = {}
     for name, value in entry.items():
-        flat |= value if isinstance(value, Mapping) and name not in REMARKS else {name: value}
+        if name not in REMARKS:
+            parts = value if isinstance(value, Mapping) else {"": value}
+            flat |= {f"{name}: {key}".removesuffix(": "): part for key, part in parts.items()}
     return flat
 
 
