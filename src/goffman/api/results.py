@@ -26,13 +26,13 @@ from goffman.modes import asked_ids
 from goffman.pipeline import Audit
 from goffman.presentation import vega as presented
 from goffman.presentation.vega import config
-from goffman.report.figures import figures_of, pdf_of, svg_of
+from goffman.report.figures import DRAWN, figures_of, svg_of
 from goffman.report.load import MeasuredRun, read_run
 from goffman.report.summary import Summary
 from goffman.runs.files import write_output
 from goffman.runs.run import read_answers
 
-ENDINGS = (".svg", ".png", ".pdf", ".json")
+ENDINGS = (*DRAWN, ".json")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,15 +64,11 @@ class Figure:
         ending = target.suffix.lower()
         if ending not in ENDINGS:
             raise InputError(f"file is {target}. Its name must end in {' or '.join(ENDINGS)}.")
-        if ending == ".png":
-            content = png_of(self.svg)
-        elif ending == ".pdf":
-            content = pdf_of(self.svg)
-        elif ending == ".svg":
-            content = self.svg.encode()
-        else:
+        if ending == ".json":
             spec = {**self.spec, "config": config()}
             content = (json.dumps(spec, ensure_ascii=False, indent=1) + "\n").encode()
+        else:
+            content = DRAWN[ending](self.svg)
         write_output(target, content)
         return target
 
@@ -100,15 +96,6 @@ def figure_named(
     wanted = "-".join(chosen.get(menu.field, menu.options[0]) for menu in figure.choices)
     specs = dict(figure.drawn())
     return Figure(name=name, title=figure.title, description=figure.description, spec=specs[wanted])
-
-
-def png_of(svg: str) -> bytes:
-    """Return a drawing made for a page of 96 pixels per inch as PNG with 300, as journals want."""
-    import vl_convert
-
-    # The drawing has 72 points per inch.
-    content: bytes = vl_convert.svg_to_png(svg, scale=72 / 96, ppi=300)
-    return content
 
 
 def instrument_of(figure: presented.Figure, instruments: Iterable[str]) -> str | None:

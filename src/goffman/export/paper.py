@@ -15,7 +15,7 @@ import polars as pl
 
 from goffman import __version__
 from goffman.anchors.sentences import describe_anchors
-from goffman.api.results import instrument_of, png_of
+from goffman.api.results import instrument_of
 from goffman.comparison.runs import answered, the_model_called
 from goffman.console import printable
 from goffman.errors import InputError
@@ -40,7 +40,7 @@ from goffman.presentation.table_formats import (
     numbers,
     texts,
 )
-from goffman.report.figures import figures_of, pdf_of, svg_of
+from goffman.report.figures import DRAWN, figures_of, svg_of
 from goffman.report.summary import describe_correlations
 from goffman.report.table_files import CORRECTED_SAID
 from goffman.runs.files import README, write_folder
@@ -366,7 +366,9 @@ def _figure_files(run: MeasuredRun) -> Iterator[tuple[str, bytes]]:
     """Yield each figure as SVG, PNG and PDF, and a README with a text for each."""
     figures = list(paper_figures(run))
     for figure in figures:
-        yield from figure.files()
+        svg = svg_of(figure.spec)
+        for ending, convert in DRAWN.items():
+            yield f"{figure.name}{ending}", convert(svg)
     alts = [f"- **{markdown(figure.name)}**: {markdown(figure.alt)}" for figure in figures]
     about = "SVG, PDF, and PNG at 300 dpi. What each shows, in words:"
     yield README, "\n".join([FIGURES_HEADING, "", about, "", *alts, ""]).encode()
@@ -447,13 +449,6 @@ class PaperFigure:
     name: str
     spec: Spec
     alt: str
-
-    def files(self) -> Iterator[tuple[str, bytes]]:
-        """Yield the drawing as SVG, PNG at 300 dpi, and PDF."""
-        svg = svg_of(self.spec)
-        yield f"{self.name}.svg", svg.encode()
-        yield f"{self.name}.png", png_of(svg)
-        yield f"{self.name}.pdf", pdf_of(svg)
 
 
 def paper_figures(run: MeasuredRun) -> Iterator[PaperFigure]:
