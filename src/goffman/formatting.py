@@ -84,8 +84,6 @@ def labels_of(manifest: Manifest) -> Labels:
     categories: dict[tuple[str, str], str] = {}
     for instrument, entry in manifest.instruments.items():
         texts = entry.called
-        if texts is None:
-            continue
         nouns = texts.nouns.get("condition")
         instruments[instrument] = InstrumentInfo(
             title=printable(texts.title),

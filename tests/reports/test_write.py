@@ -193,9 +193,9 @@ def test_models_are_called_by_as_much_of_their_path_as_tells_them_apart():
     assert short_names(["/x\u202e"]) == {"/x\u202e": "x\\u202e"}
 
 
-def asked(**more):
-    entry = {"version": "1", "digest": "d", "prompts": 1, "prompts_sha256": "p", **more}
-    return AskedInstrument.of(entry)
+def asked(called):
+    entry = {"version": "1", "digest": "d", "prompts": 1, "prompts_sha256": "p"}
+    return AskedInstrument.of({**entry, "called": called})
 
 
 def test_names_are_those_of_the_manifest_and_ids_where_it_has_none():
@@ -205,13 +205,13 @@ def test_names_are_those_of_the_manifest_and_ids_where_it_has_none():
         "conditions": {"latina-latino": "Latina/Latino", "one": "Same", "two": "Same"},
         "items": {"rent-room": "rent a room in my home to {who}."},
     }
-    known = labels_of(Manifest(instruments={"mine": asked(called=called)}))
+    known = labels_of(Manifest(instruments={"mine": asked(called)}))
     assert known.condition("mine", "latina-latino") == "Latina/Latino"
     assert known.condition("mine", "two") == "Same (two)"
     assert known.condition("mine", "baseline") == "(no condition named)"
     assert known.item("mine", "rent-room") == "rent a room in my home to …"
     assert known.title("mine") == "A <b>title\\u202e"
-    other = labels_of(Manifest(instruments={"mine": asked()}))
+    other = labels_of(Manifest())
     assert other.condition("mine", "latina-latino") == "latina latino"
     assert other.condition("mine", "non-stigmatized") == "non-stigmatized"
     assert other.title("mine") == "mine"

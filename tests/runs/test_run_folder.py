@@ -34,6 +34,7 @@ def ask(folder, *instruments):
     with open_run(folder) as run:
         for name in instruments:
             entry = {"version": "1", "digest": "d", "prompts_sha256": "p"}
+            entry["called"] = {"title": name, "citation": ""}
             record = AskedInstrument.of({**entry, "prompts": len(prompts(name))})
             known = {**run.manifest.instruments, name: record}
             run.manifest = replace(run.manifest, instruments=known)

@@ -705,6 +705,6 @@ def compare_with_anchors(
 
 def entry_of(anchor: Anchor) -> UsedAnchor:
     """Return what the manifest says of an anchor."""
-    fields = {name: value for name in _SAID if (value := getattr(anchor, name)) is not None}
+    fields = {name: getattr(anchor, name) for name in _SAID}
     items = {item.id: {"name": item.name, "meaning": item.meaning} for item in anchor.items}
     return UsedAnchor(**fields, point=anchor.of, items=items)

@@ -114,12 +114,12 @@ def _about(run: MeasuredRun, result: MainResult, model: str) -> Iterator[str]:
     """Yield what an instrument asked, what may be said, and its limits."""
     section = run.sections[result.instrument]
     claims, control = section.presentation.claims, section.competence.get(model)
-    entry = section.names.instruments.get(result.instrument)
-    yield f"**{markdown(result.instrument)}**, version {markdown(entry.version if entry else '')}"
+    entry = section.names.instruments[result.instrument]
+    yield f"**{markdown(result.instrument)}**, version {markdown(entry.version)}"
     yield ""
     yield f"- {markdown(control.sentence if control else NO_CONTROLS)}"
     yield f"- If a difference is shown, you may say {markdown(claims.supports)}."
     yield f"- You may not make claims {markdown(claims.does_not_support)}."
-    yield from (f"- {markdown(limit)}" for limit in (entry.limits if entry else ()))
+    yield from (f"- {markdown(limit)}" for limit in entry.limits)
     if section.ratings:
         yield f"- {markdown(section.ratings)}"

@@ -115,9 +115,8 @@ def references_of(run: MeasuredRun) -> dict[str, Mapping[str, Any]]:
             # An instrument of the user's: its entry is made from what the instrument says of
             # itself.
             entry = run.manifest.instruments[instrument].called
-            title = entry.title if entry else instrument
-            note = (entry.citation if entry else "") or "no citation is given"
-            works = {_key(instrument): {"type": "misc", "title": title, "note": note}}
+            note = entry.citation or "no citation is given"
+            works = {_key(instrument): {"type": "misc", "title": entry.title, "note": note}}
         references |= works
     for anchor, entry_of_anchor in run.manifest.anchors.items():
         works = {key: work for key, work in all_works.items() if anchor in work.get("anchors", ())}
@@ -203,8 +202,8 @@ def _model(entry: Model) -> str:
 def _instruments(run: MeasuredRun) -> Iterator[str]:
     for name, section in run.sections.items():
         entry = run.manifest.instruments[name]
-        instrument = section.names.instruments.get(name)
-        cited = f" ({printable(instrument.citation)})" if instrument and instrument.citation else ""
+        citation = section.names.instruments[name].citation
+        cited = f" ({printable(citation)})" if citation else ""
         wordings = len(section.wordings)
         asked = f" in {wordings:,} wording{'s' if wordings != 1 else ''}"
         if {*section.wordings} == {"pro", "anti"}:

@@ -454,7 +454,7 @@ def _section(section: Section, drawn: Drawn) -> dict[str, Any]:
         "about": subtitle,
         "measured": describe_measured(section),
         "claims": section.presentation.claims,
-        "instrument": section.names.instruments.get(section.instrument),
+        "instrument": section.names.instruments[section.instrument],
         "ratings": section.ratings,
         "examples": examples(section),
         "system": system_prompts(section),

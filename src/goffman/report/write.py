@@ -189,7 +189,7 @@ def _cited(run: MeasuredRun, started: str) -> Iterator[str]:
         "begins the sha256 of `estimates.parquet`."
     )
     for name, section in run.sections.items():
-        instrument = section.names.instruments.get(name)
-        if instrument and instrument.citation:
+        instrument = section.names.instruments[name]
+        if instrument.citation:
             source = f"{name}, version {instrument.version}: {instrument.citation}"
             yield f"- {markdown(source)}"

@@ -222,11 +222,11 @@ class AskedInstrument(Record):
     prompts: int
     """Number of prompts without those of controls."""
     prompts_sha256: str
+    called: Called
     in_all: int | None = None
     """How many prompts there are, if these are a sample."""
     sample: Sample | None = None
     """Which sample: quick or balanced; None: all, or as many as the user said."""
-    called: Called | None = None
     settings: Settings | None = None
     """None: the instrument has no masks."""
     trials: int | None = None
@@ -245,8 +245,8 @@ class AskedInstrument(Record):
 
     @property
     def language(self) -> str:
-        """Return a BCP 47 tag; an earlier goffman knew only English."""
-        return self.called.language if self.called else ENGLISH
+        """Return the language of its prompts, as a BCP 47 tag."""
+        return self.called.language
 
 
 @dataclass(frozen=True, kw_only=True)
