@@ -183,7 +183,7 @@ def _tables_digest(
             for entry in entries
         ],
         manifest.entry()["anchors"],
-        words.files.entry(),
+        words.entries.entry(),
         manifest.lexicons.entry(),
         measuring.entry(),
         [(anchor.id, anchor.digest) for anchor in anchors],
@@ -242,7 +242,7 @@ def _report_now(run: Run, words: Lexicons) -> Reported | None:
             {name: value for name, value in asdict(session).items() if name not in NOT_SHOWN}
             for session in run.manifest.sessions
         ],
-        words.files.entry(),
+        words.entries.entry(),
         [
             (path.name, checksum(path.read_bytes()))
             for path in (*sorted(TEMPLATES.iterdir()), THEME)

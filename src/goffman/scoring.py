@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -68,7 +68,7 @@ def words_of(manifest: Manifest) -> Lexicons:
         words = load_words(files, parser=parser_of(manifest), shipped=not files)
     except (GoffmanError, OSError) as error:
         raise RunError(str(error)) from error
-    if entries != LexiconEntries() and words.files != entries:
+    if entries != LexiconEntries() and words.entries != entries:
         raise RunError(
             "The lists of ratings or gender words have changed since the run was scored."
         )
@@ -87,52 +87,76 @@ def measures_of(manifest: Manifest) -> dict[str, Measure]:
 def score(
     run: Path, manifest: Manifest, words: Lexicons, *, note: Callable[[str], None] = lambda _: None
 ) -> pl.DataFrame:
-    """Return SCORES of all complete answers; those of control items are rows of a level of theirs.
+    """Return SCORES of all complete answers, with those of control items at the level control.
 
     ``note`` is called with a sentence for each instrument that has no scores.
     """
     prompts, controls = read_prompts(run, manifest), read_controls(run, manifest)
     tables = [pl.DataFrame(schema=schema(SCORES))]
     measures = measures_of(manifest)
-    prepared: dict[str, list[pl.DataFrame]] = {}
+    coded: dict[str, list[pl.DataFrame]] = {}
     for instrument in sorted({*manifest.instruments} - {*measures}):
         note(f"{instrument} names no measure in [settings], so it has no scores.")
     for instrument, measure in measures.items():
-        models = [
-            model for model in sorted(manifest.answers) if instrument in manifest.answers[model]
-        ]
         main_prompts, control_prompts = (
             table.filter(of_asked(instrument)) for table in (prompts, controls)
         )
-        prompt_tables: list[pl.DataFrame] = []
-        control_tables: list[pl.DataFrame] = []
+        models = [name for name in sorted(manifest.answers) if instrument in manifest.answers[name]]
         all_prompts = pl.concat([main_prompts, control_prompts])
-        for model, answers, cased in _answers(
+        answers_by_model = _answers(
             run, manifest, instrument, models, measure=measure, prompts=all_prompts, note=note
-        ):
-            model_prompts = _asked_of(model, measure, main_prompts, answers)
-            for part in _parts(measure, model_prompts):
-                coded = measure.code_responses(answers_to(part, answers), part, words, cased=cased)
-                prompt_tables.append(measure.score_prompts(coded, part))
-                if mode_in(instrument) in BOTH_WAYS:
-                    prepared.setdefault(instrument, []).append(coded)
-            if control_prompts.height:
-                coded = answers_to(control_prompts, answers)
-                coded = measure.code_responses(coded, control_prompts, words, cased=cased)
-                control_tables.append(control_score(measure, coded, control_prompts, model=model))
-        if prompt_tables:
-            scores = pl.concat(prompt_tables)
-            tables += [scores, measure.aggregate(scores), *control_tables]
-            if measure.adjusts:
-                phrases = read_answers(run, "fills", instrument=instrument, phrases=True)
-                scored_phrases = phrases.filter(
-                    pl.col("model").is_in(scores["model"].unique().implode())
-                )
-                tables.append(log_likelihoods(scored_phrases, main_prompts, measure=measure.name))
+        )
+        instrument_tables, instrument_coded = _scores_of_models(
+            answers_by_model,
+            measure,
+            words,
+            main_prompts,
+            control_prompts,
+            keep_coded=mode_in(instrument) in BOTH_WAYS,
+        )
+        if instrument_coded:
+            coded[instrument] = instrument_coded
+        tables += instrument_tables
+        if instrument_tables and measure.adjusts:
+            phrases = read_answers(run, "fills", instrument=instrument, phrases=True)
+            scored_phrases = phrases.filter(
+                pl.col("model").is_in(instrument_tables[0]["model"].unique().implode())
+            )
+            tables.append(log_likelihoods(scored_phrases, main_prompts, measure=measure.name))
     names = {instrument: measure.name for instrument, measure in measures.items()}
-    tables.append(agreement_scores(prepared, prompts, names))
+    tables.append(agreement_scores(coded, prompts, names))
     # The table is filtered many times, which is faster in one piece.
     return pl.concat(tables, rechunk=True)
+
+
+def _scores_of_models(
+    answers_by_model: Iterable[tuple[str, pl.DataFrame, bool]],
+    measure: Measure,
+    words: Lexicons,
+    prompts: pl.DataFrame,
+    controls: pl.DataFrame,
+    *,
+    keep_coded: bool,
+) -> tuple[list[pl.DataFrame], list[pl.DataFrame]]:
+    """Return tables of SCORES, the first of the level prompt, and the coded answers if kept.
+
+    Both are empty if no model has answered.
+    """
+    prompt_tables, control_tables, coded_tables = [], [], []
+    for model, answers, cased in answers_by_model:
+        for part in _parts(measure, _asked_of(model, measure, prompts, answers)):
+            coded = measure.code_responses(answers_to(part, answers), part, words, cased=cased)
+            prompt_tables.append(measure.score_prompts(coded, part))
+            if keep_coded:
+                coded_tables.append(coded)
+        if controls.height:
+            coded = answers_to(controls, answers)
+            coded = measure.code_responses(coded, controls, words, cased=cased)
+            control_tables.append(control_score(measure, coded, controls, model=model))
+    if not prompt_tables:
+        return [], []
+    scores = pl.concat(prompt_tables)
+    return [scores, measure.aggregate(scores), *control_tables], coded_tables
 
 
 TOGETHER = 20_000

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
 from itertools import zip_longest
 
@@ -92,7 +92,12 @@ def subsample(prompts: Sequence[Prompt], part: Subsample) -> tuple[Prompt, ...]:
             names[person % len(names)] if names else None
         )
 
-    return tuple(prompt for prompt in _without_rest(prompts, part) if is_asked(prompt))
+    return tuple(
+        prompt
+        for prompt in prompts
+        if (prompt.condition not in part.brief or part.brief_dimension in {None, prompt.dimension})
+        and is_asked(prompt)
+    )
 
 
 def first_look(prompts: Sequence[Prompt]) -> tuple[Prompt, ...]:
@@ -121,14 +126,6 @@ def first_look(prompts: Sequence[Prompt]) -> tuple[Prompt, ...]:
             break
         chosen |= new_conditions
     return tuple(prompt for prompt in prompts if prompt.condition in chosen)
-
-
-def _without_rest(prompts: Sequence[Prompt], part: Subsample) -> Iterator[Prompt]:
-    """Yield the prompts, but for brief conditions only those of the brief dimension."""
-    for prompt in prompts:
-        in_dimension = part.brief_dimension in {None, prompt.dimension}
-        if in_dimension or prompt.condition not in part.brief:
-            yield prompt
 
 
 def _places(values: Iterable[Hashable]) -> dict[Hashable, int]:

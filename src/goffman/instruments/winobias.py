@@ -152,9 +152,8 @@ def read_winobias(
 ) -> Reading:
     """Return the pairs of one file and its counterpart, or of all such files in a folder.
 
-    Raise SentenceError if a pair cannot be asked, with every such line named. ``drop_faulty``
-    leaves these pairs out, and every pair that is no pro and anti sentence that differ only in the
-    pronoun.
+    Raise SentenceError with every line that cannot be asked. ``drop_faulty`` leaves these lines out
+    instead, and all pairs whose pro and anti sentences differ in more than the pronoun.
     """
     pairs: list[Pair] = []
     left_out: list[Fault] = []
@@ -167,7 +166,10 @@ def read_winobias(
     }
     for pro_path, anti_path in _sets_in(path):
         for number, pair, findings in _read_set(pro_path, anti_path, names):
-            faults = [Fault(file=pro_path.name, row=number, message=f.message) for f in findings]
+            faults = [
+                Fault(file=pro_path.name, row=number, message=finding.message)
+                for finding in findings
+            ]
             kinds = {finding.kind for finding in findings}
             if drop_faulty and kinds & {"unusable", "faulty"}:
                 left_out += faults

@@ -34,8 +34,8 @@ class Lexicons:
     """The parser of replies."""
 
     @property
-    def files(self) -> LexiconEntries:
-        """Return the entry of a manifest: the files of the lexicons, and the parser's name."""
+    def entries(self) -> LexiconEntries:
+        """Return the entries of a manifest: the files of the lexicons, and the parser's name."""
         words, digest = len(self.gender.words), self.gender.digest
         return LexiconEntries(
             attitudes=self.attitudes.sources,

@@ -66,19 +66,7 @@ def control_score(
     # Answers from another harness may include only one of the two kinds.
     separated = measure.scores_controls != "separation" or items["answer"].n_unique() > 1
     if values_of_items.len() and separated:
-        # The interval is for other items of the same kinds.
-        if measure.scores_controls == "separation":
-            value = _separation(items)
-            counts = [items.filter(answer=kind).height for kind in _SEPARATED]
-            ends = area_interval(value, *counts)
-        else:
-            value = float(values_of_items.to_numpy().mean())
-            ends = share_interval(value, values_of_items.len())
-        if measure.scores_controls == "person":
-            # Kinds are fixed: if a model always says the same word, it is right in one kind and
-            # wrong in the other, which would count as spread.
-            kinds = items.drop_nulls("value").partition_by("answer", maintain_order=True)
-            ends = mean_interval(*(part["value"].to_list() for part in kinds))
+        value, ends = _value_and_interval(measure, items)
     no_value = _NO_VALUE if separated else _ONE_KIND
     row = {
         "model": model,
@@ -104,6 +92,24 @@ def control_score(
     if (sides := measure.control_side(answers, prompts)) is not None:
         rows += [row | numbers for numbers in _decided(sides, prompts)]
     return as_scores(pl.DataFrame(rows, infer_schema_length=None))
+
+
+def _value_and_interval(
+    measure: Measure, items: pl.DataFrame
+) -> tuple[float, tuple[float, float] | None]:
+    """Return the score, and its interval for other items of the same kinds, if there is one."""
+    if measure.scores_controls == "separation":
+        value = _separation(items)
+        counts = [items.filter(answer=kind).height for kind in _SEPARATED]
+        return value, area_interval(value, *counts)
+    values = items["value"].drop_nulls()
+    value = float(values.to_numpy().mean())
+    if measure.scores_controls == "person":
+        # Kinds are fixed: if a model always says the same word, it is right in one kind and wrong
+        # in the other, which would count as spread.
+        kinds = items.drop_nulls("value").partition_by("answer", maintain_order=True)
+        return value, mean_interval(*(part["value"].to_list() for part in kinds))
+    return value, share_interval(value, values.len())
 
 
 _NO_VALUE = "none of the control items has a value"

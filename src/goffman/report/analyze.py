@@ -79,7 +79,7 @@ def measure_run(
     tables |= {IDENTITY_SCORES: parquet(scores_by_identity)} if scores_by_identity.height else {}
     tables |= people.tables()
     tables |= {file: parquet(frame) for file, frame in rating_tables.items()}
-    manifest = replace(run.manifest, anchors=people.anchors, lexicons=words.files)
+    manifest = replace(run.manifest, anchors=people.anchors, lexicons=words.entries)
     manifest = with_measuring(manifest, seed=seed, pairs=pairs)
     manifest = keep_tables(run, manifest, tables, maybe=SOMETIMES)
     return MeasuredRun(

@@ -62,7 +62,7 @@ LEAST = 3
 """The fewest items, or wordings, that make a sample."""
 
 FIXED = "treated as fixed"
-"""In the text of what an interval is over: what follows is not sampled."""
+"""The words before the factors that an interval does not take as sampled."""
 
 
 def sampled_over(units: str, sizes: Mapping[str, int], how: str = "") -> str:

@@ -58,10 +58,10 @@ def jackknife(
 ) -> Interval:
     """Return the mean of the values, or the first coefficient of their regression on the design.
 
-    ``ways``: one array for each way, with each value's label (n), or its labels of one kind (n ×
-    nodes). ``design`` (n × columns): [1] by default; [sign, 1] for what changes with the sign;
-    [side, 1] with sides ½ and −½ for the difference of two means. ``weights``: how much each value
-    counts; for equal conditions, 1 / the number of the condition's values.
+    ``ways``: an array of labels for each way of grouping: one label for each value (n), or several
+    interchangeable ones (n × nodes). ``design`` (n × columns): [1] by default; [sign, 1] for the
+    part that changes with the sign; [side, 1] with sides ½ and −½ for the difference of two means.
+    ``weights``: the weight of each value, such as 1 / the number of its condition's values.
     """
     n = len(values)
     design = np.ones((n, 1)) if design is None else design
@@ -87,7 +87,7 @@ def jackknife(
         sums, group_products = np.zeros(shape), np.zeros((*shape, shape[1]))
         np.add.at(sums, groups, scores[indices])
         np.add.at(group_products, groups, products[indices])
-        # A group that holds all of one side cannot be left out: pinv leaves out what can be.
+        # Without a group that holds all of one side, the design is singular, so pinv replaces inv.
         pull = bread[0] @ np.linalg.pinv(np.eye(shape[1]) - group_products @ bread, rcond=SINGULAR)
         part = float(((pull * sums).sum(axis=1) ** 2).sum()) * (shape[0] - 1) / shape[0]
         signed = part if sum(sizes) % 2 else -part
