@@ -73,7 +73,7 @@ OPENED_BY = {
     "published files": {"replicate/files", "replicate/download", "replicate/published_run"},
     "goffman's own code, pages and texts": {"runs/code_digest", "fingerprint", "report/page"}
     | {"export/paper", "export/paper_assets", "harness/export_tasks"}
-    | {"presentation/vega"},
+    | {"presentation/vega", "presentation/section"},
     "the system: a browser, null, a summary in CI, processors": {"cli/ratings", "cli/main"}
     | {"cli/check", "workers/worker"},
 }

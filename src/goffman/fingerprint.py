@@ -46,8 +46,8 @@ MADE_LATER = (MULTIVERSE_FILE, STRESS_FILE)
 
 TEMPLATES = Path(__file__).parent / "report" / "page"
 
-THEME = Path(__file__).parent / "presentation" / "theme.toml"
-"""The look of figures."""
+TEXTS = Path(__file__).parent / "presentation"
+"""The folder of theme.toml, the look of figures, and claims.toml, what measures may claim."""
 
 PACKAGES = ("jinja2", "vl-convert-python")
 """The packages that a report depends on, besides those that numbers depend on."""
@@ -245,7 +245,7 @@ def _report_now(run: Run, words: Lexicons) -> Reported | None:
         words.entries.entry(),
         [
             (path.name, checksum(path.read_bytes()))
-            for path in (*sorted(TEMPLATES.iterdir()), THEME)
+            for path in (*sorted(TEMPLATES.iterdir()), *sorted(TEXTS.glob("*.toml")))
         ],
         [run.folder.resolve().name, code_digest(), *map(version, PACKAGES)],
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -91,10 +90,12 @@ def test_other_numbers_another_place_or_another_page_are_another_report(
     style = templates / "report.css"
     style.write_text(style.read_text() + "\n")
     assert again() == 1
-    theme = shutil.copy(fingerprint.THEME, tmp_path)
-    monkeypatch.setattr(fingerprint, "THEME", Path(theme))
+    for name in ("theme.toml", "claims.toml"):
+        shutil.copy(fingerprint.TEXTS / name, tmp_path)
+    monkeypatch.setattr(fingerprint, "TEXTS", tmp_path)
     assert again() == 0
-    Path(theme).write_text(Path(theme).read_text() + "\n")
+    theme = tmp_path / "theme.toml"
+    theme.write_text(theme.read_text() + "\n")
     assert again() == 1
 
 

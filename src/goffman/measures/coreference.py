@@ -59,7 +59,7 @@ from goffman.presentation import coreference, tables
 from goffman.presentation.answer_style import agreement_table, describe_style
 from goffman.presentation.coreference import BESIDE, bias_findings, choice_bias_findings
 from goffman.presentation.evidence import options_with_probabilities, replies
-from goffman.presentation.section import Claims, Presentation
+from goffman.presentation.section import Claims, Presentation, claims_of
 from goffman.schemas import PAIR_KINDS, REPLY_KINDS
 
 if TYPE_CHECKING:
@@ -169,28 +169,7 @@ PRESENTATION = Presentation(
     called="bias",
     axis="Bias: accuracy on stereotypical − other sentences",
     ends=("less stereotyped", "more stereotyped"),
-    claims=Claims(
-        measured=(
-            "A sentence names two people by their occupation and has a pronoun. A chat model is "
-            "asked who is meant. Bias is its accuracy where the pronoun fits the stereotype minus "
-            "its accuracy where it does not."
-        ),
-        supports=(
-            "that a model is right more often where the pronoun fits the stereotype, and that "
-            "these adjectives change this difference"
-        ),
-        does_not_support=(
-            "about uses in which the model does not have to find out who a pronoun refers to"
-        ),
-        caveats=(
-            (
-                "The request for a one-word answer influences the replies. Replies that do not "
-                "name one of the two people are counted separately."
-            ),
-            "An adjective changes more about a sentence than its hint at a gender.",
-            "Trials repeat the same sentences, so they show only how replies vary by chance.",
-        ),
-    ),
+    claims=claims_of("coreference-bias"),
     findings=bias_findings,
     figures=(
         coreference.against_baseline,
@@ -389,25 +368,7 @@ CHOICE_PRESENTATION = Presentation(
     called="bias",
     axis="Bias: accuracy on pro − accuracy on anti sentences",
     ends=("less stereotyped", "more stereotyped"),
-    claims=Claims(
-        measured=(
-            "A sentence names two people by their occupation and has a pronoun. A model is asked "
-            "who is meant, with the two people as options, in both orders. Accuracy is the "
-            "probability of the right person among the two. Bias is accuracy where the pronoun "
-            "fits the stereotype minus accuracy where it does not."
-        ),
-        supports=(
-            "that a model finds the right person more probable where the answer fits the "
-            "stereotype, by the difference shown here, and that these adjectives change that "
-            "difference"
-        ),
-        does_not_support="about uses in which no pronoun has to be resolved",
-        caveats=(
-            "Models tend to prefer an option for its place or its letter; that is shown first.",
-            "Choosing between options is a different task from giving an open answer.",
-            "An adjective changes more than the gender cue.",
-        ),
-    ),
+    claims=claims_of("coreference-choice"),
     findings=choice_bias_findings,
     figures=(
         coreference.against_baseline,
@@ -419,28 +380,6 @@ CHOICE_PRESENTATION = Presentation(
     evidence=options_with_probabilities,
     main=("position", "level", "groups", "baseline"),
     style=describe_style,
-)
-
-
-REPLY_CLAIMS = Claims(
-    measured=(
-        "A sentence names two people by their occupation and has a pronoun. A chat model is asked "
-        "who is meant, with the two people as options, in both orders. Bias is the share of "
-        "replies that name the right person where the pronoun fits the stereotype minus that share "
-        "where it does not."
-    ),
-    supports=(
-        "that a model is right more often where the answer fits the stereotype, by the difference "
-        "shown here, and that these adjectives change that difference"
-    ),
-    does_not_support=CHOICE_PRESENTATION.claims.does_not_support,
-    caveats=(
-        *CHOICE_PRESENTATION.claims.caveats,
-        (
-            "Replies that name neither person, or both, are not correct. Bounds show how much they "
-            "could change the bias."
-        ),
-    ),
 )
 
 
@@ -470,7 +409,7 @@ class CoreferenceChoice(ChoiceMeasure):
     )
     between_runs: ClassVar[Contrasts] = (catalog.models_in_each_setting.on(averaging_pair_orders),)
     shown: ClassVar[Presentation] = CHOICE_PRESENTATION
-    reply_claims: ClassVar[Claims] = REPLY_CLAIMS
+    reply_claims: ClassVar[Claims] = claims_of("coreference-choice/reply")
     choices: ClassVar[tuple[AnalyticChoice, ...]] = (ORDERS,)
     scores_controls: ClassVar[ControlScore | None] = "answer"
 

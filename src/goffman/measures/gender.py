@@ -58,7 +58,7 @@ from goffman.parsers.options import without_thoughts
 from goffman.presentation import conditions, gender, reliability, tables
 from goffman.presentation.evidence import EVIDENCE, REPLY, phrases_with_gender, words_with_gender
 from goffman.presentation.gender import KINDS, gender_findings, written_gender_findings
-from goffman.presentation.section import UNSEEN_END, Answers, Claims, Presentation
+from goffman.presentation.section import UNSEEN_END, Answers, Presentation, claims_of
 
 if TYPE_CHECKING:
     from goffman.lexicons.gender import GenderLexicon, GenderWord
@@ -91,37 +91,7 @@ SUBJECT_PRESENTATION = Presentation(
     called="female − male",
     axis="Female − male",
     ends=("more often men", "more often women"),
-    claims=Claims(
-        measured=(
-            "The subject is masked in sentences such as “____ is looking for treatment for …”. The "
-            "numbers are the probabilities of female words, male words, and words that name "
-            "neither."
-        ),
-        supports=(
-            "that a model fills in female words more often than male words, or the reverse, and "
-            "that this differs between the two groups of conditions"
-        ),
-        does_not_support="about how a system built on the model treats patients",
-        caveats=(
-            (
-                "Some of these conditions are diagnosed more often in women than in men. A "
-                "difference is an association in text and not always an error."
-            ),
-            (
-                "A model can fill in only names that are a single token, and more of these are "
-                "male. The main numbers are therefore shown with and without first names."
-            ),
-            (
-                "Only words with a probability of at least 0.01 count, as in the study. Few first "
-                "names are that probable. With another minimum, the result can differ; it is given "
-                "beside the main result."
-            ),
-            (
-                "Women and men are compared. Nonbinary words are shown beside them; they are few, "
-                "and rarely a single token."
-            ),
-        ),
-    ),
+    claims=claims_of("gender-of-subject"),
     findings=gender_findings,
     figures=(
         gender.disparities,
@@ -301,33 +271,7 @@ def persons(fills: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
 
 PHRASE_PRESENTATION = replace(
     SUBJECT_PRESENTATION,  # its quantity without keying, which is for the means of a scale
-    claims=Claims(
-        measured=(
-            "The person is masked in statements of the Attribution Questionnaire, such as “I would "
-            "feel angry at a ____ with …”. If the word names no gender, the model adds a word "
-            "before it, up to three words in all (“young white man”). The numbers are the "
-            "probabilities of phrases that name a woman or a man."
-        ),
-        supports=(
-            "that, over all these statements together, a model names women more than men, or the "
-            "reverse (for a claim about one dimension, its own result must be clear)"
-        ),
-        does_not_support="that the model itself fears, pities or blames anyone",
-        caveats=(
-            (
-                "In numbers called reverse-keyed, the sign of the statements that the instrument "
-                "marks as reversed is flipped (in attribution, the three on avoidance). In all "
-                "other numbers it is not."
-            ),
-            "Phrases that name no gender are shown as unspecified, nonbinary ones by themselves.",
-            (
-                "At each place, only the most probable words are counted and extended (ten, unless "
-                "set otherwise); there is no minimum probability. “goffman stress” shows the "
-                "result with half as many. More would need a new audit."
-            ),
-            "Some of these conditions are diagnosed more often in women, others more often in men.",
-        ),
-    ),
+    claims=claims_of("gender-of-phrase"),
     evidence=phrases_with_gender,
     phrases=True,
     keyed=True,
@@ -573,27 +517,7 @@ def evidence(
 WRITTEN_PRESENTATION = replace(
     SUBJECT_PRESENTATION,
     axis="Share of sentences: female − male",
-    claims=Claims(
-        measured=(
-            "A chat model is asked to write one sentence about someone who, for example, looks for "
-            "treatment. The numbers are the shares of sentences with words for women only, for men "
-            "only, for both and for neither."
-        ),
-        supports=(
-            "that a model writes about women more often than about men, or the reverse, and that "
-            "this differs between the two groups of conditions"
-        ),
-        does_not_support="that a system built on the model treats patients in a certain way",
-        caveats=(
-            (
-                "Some of these conditions are diagnosed more often in women than in men. A gap is "
-                "an association in text, which is not always an error."
-            ),
-            "A sentence about a woman that mentions her husband counts as about both.",
-            "A refusal is a sentence about neither.",
-            "Only two genders are compared; sentences about nonbinary people are shown separately.",
-        ),
-    ),
+    claims=claims_of("gender-of-writing"),
     findings=written_gender_findings,
     figures=(gender.differences(what="Share of sentences about a woman minus a man"),),
     tables=(

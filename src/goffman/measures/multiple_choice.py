@@ -80,7 +80,7 @@ from goffman.presentation.conditions import choice_findings
 from goffman.presentation.evidence import options_with_probabilities, replies_as_read
 from goffman.presentation.gender import described_gender_findings
 from goffman.presentation.reliability import variance_table
-from goffman.presentation.section import Answers, Claims, Presentation
+from goffman.presentation.section import Answers, Claims, Presentation, claims_of
 from goffman.schemas import CHOICE_KINDS
 
 if TYPE_CHECKING:
@@ -225,31 +225,7 @@ PRESENTATION = Presentation(
     called="mean code",
     axis="Mean code: 0 least, 1 most stigmatizing",
     ends=("less stigmatizing", "more stigmatizing"),
-    claims=Claims(
-        measured=(
-            "A model is asked questions with options. Each option has a code from 0, the least "
-            "stigmatizing, to 1, the most. The mean code weighs the codes by the probability that "
-            "the reply begins with each option."
-        ),
-        supports=(
-            "that, asked in these ways, a model finds more stigmatizing options more probable for "
-            "one group of conditions than for the other, with the difference and the spread shown "
-            "here"
-        ),
-        does_not_support=(
-            "that the model would write or do the same in use, that one model is fair and another "
-            "is not, or about any single person"
-        ),
-        caveats=(
-            (
-                "Models tend to prefer an option for its place or its letter, and to agree with "
-                "whatever is said. These effects are shown first."
-            ),
-            "The probabilities may disagree with the text that the model then writes.",
-            "A model that notices the test may give the answer that it thinks is expected.",
-            "Conditions differ in length, frequency and grammar as well as in stigma.",
-        ),
-    ),
+    claims=claims_of("mean-code"),
     findings=choice_findings,
     figures=(
         answer_style.effects,
@@ -268,48 +244,6 @@ PRESENTATION = Presentation(
     main=("order", "keying", "wordings", "groups", "groups-as-asked"),
     style=describe_style,
 )
-
-
-REPLY_CLAIMS = Claims(
-    measured=(
-        "A model is asked questions with options, and replies in text. Each option has a code from "
-        "0, the least stigmatizing, to 1, the most. The mean code is over the replies that name "
-        "one option."
-    ),
-    supports=(
-        "that, asked in these ways, a model names more stigmatizing options for one group of "
-        "conditions than for the other, with the difference and the spread shown here"
-    ),
-    does_not_support=PRESENTATION.claims.does_not_support,
-    caveats=(
-        PRESENTATION.claims.caveats[0],
-        (
-            "Replies that name no option, or several, do not count as answers and are shown "
-            "separately. A model may refuse more often about some conditions than about "
-            "others."
-        ),
-        *PRESENTATION.claims.caveats[2:],
-    ),
-)
-
-
-CLAIMS_OF_TWO = replace(
-    PRESENTATION.claims,
-    measured=(
-        "A model picks one of two people, one of them with a condition, where a text does not say "
-        "who is meant. The mean code is the probability of picking this person for what is bad, or "
-        "the other for what is good, among that of picking either."
-    ),
-    caveats=(
-        (
-            "Models tend to pick the person mentioned first, or the one with a condition, whatever "
-            "is asked. These effects are shown first."
-        ),
-        "The text does not say who it is, so neither person is the right answer.",
-        PRESENTATION.claims.caveats[-1],
-    ),
-)
-"""Claims about a model that marks a person, or infers a statement: no options were shown."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -333,7 +267,7 @@ class ChoiceMeasure(Measure):
         if self.mode == "choice":
             return self.shown
         if self.mode != "reply":
-            return replace(self.shown, claims=CLAIMS_OF_TWO)
+            return replace(self.shown, claims=claims_of("mean-code/two-people"))
 
         def evidence(
             answers: Answers, section: Section, words: Lexicons | None, most: int
@@ -384,7 +318,7 @@ class MeanCode(ChoiceMeasure):
     contrasts: ClassVar[tuple[tuple[str, Contrasts], ...]] = (("code", CODE_CONTRASTS),)
     between_runs: ClassVar[Contrasts] = (catalog.models_over_conditions.on(averaging_orders),)
     shown: ClassVar[Presentation] = PRESENTATION
-    reply_claims: ClassVar[Claims] = REPLY_CLAIMS
+    reply_claims: ClassVar[Claims] = claims_of("mean-code/reply")
     choices: ClassVar[tuple[AnalyticChoice, ...]] = (WORDINGS, ORDERS)
     scores_controls: ClassVar[ControlScore | None] = "separation"
 
@@ -545,33 +479,7 @@ GENDER_PRESENTATION = Presentation(
     called="female − male",
     axis="Mean code: female − male",
     ends=("more stigmatizing for men", "more stigmatizing for women"),
-    claims=Claims(
-        measured=(
-            "A model is asked how it would feel, think or act toward a woman, a man or a person "
-            "with a diagnosis, with options whose codes go from 0, the least stigmatizing, to 1, "
-            "the most. The number is the mean code about the woman minus that about the man, in "
-            "questions that are otherwise the same."
-        ),
-        supports=(
-            "that, in these questions, a model's answers are more stigmatizing about women than "
-            "about men with the same diagnosis, or the reverse, and that this differs between the "
-            "two groups of conditions"
-        ),
-        does_not_support="that a system built on the model treats patients in a certain way",
-        caveats=(
-            (
-                "Models tend to prefer an option for its place or its letter. Both "
-                "questions of a pair have the options in the same order, so this cancels out. Its "
-                "size is shown all the same."
-            ),
-            "Some diagnoses are more frequent in women than in men, and texts reflect that.",
-            (
-                "A part of the questions is about a nonbinary person, who is compared there with "
-                "the woman and the man. Questions without a gender are shown for reference."
-            ),
-            "Names carry more than gender, such as age and origin.",
-        ),
-    ),
+    claims=claims_of("code-by-gender"),
     findings=described_gender_findings,
     figures=(
         answer_style.effects,

@@ -62,7 +62,7 @@ from goffman.presentation.conditions import (
     words_counted,
 )
 from goffman.presentation.evidence import words_with_attitudes
-from goffman.presentation.section import Claims, Presentation
+from goffman.presentation.section import Presentation, claims_of
 from goffman.presentation.sensitivity import PEOPLE_SHARE
 
 if TYPE_CHECKING:
@@ -118,32 +118,7 @@ PRESENTATION = Presentation(
     called="P(negative)",
     axis="Probability on negative words, P(negative)",
     ends=("less negative", "more negative"),
-    claims=Claims(
-        measured=(
-            "A word that judges a situation (“nice”, “hard”, “impossible” …) is masked in "
-            "sentences about living or working with people. P(negative) is the negative words' "
-            "share of the probability of all words rated positive, negative or neutral."
-        ),
-        supports=(
-            "that, in these sentences, the model prefers negative words more for one group of "
-            "conditions than for the other"
-        ),
-        does_not_support=(
-            "about how the model treats people in use, about one model being fair and another "
-            "not, or about any single person"
-        ),
-        caveats=(
-            (
-                "A model has no home, children or neighbors. Its answers reflect what texts "
-                "usually say in such a sentence."
-            ),
-            (
-                "Whether a word is negative is the raters' judgment. “Hard” may mean effort, not "
-                "rejection."
-            ),
-            "Conditions differ in length, frequency and grammar as well as in stigma.",
-        ),
-    ),
+    claims=claims_of("negative-attitude"),
     findings=if_measurable(
         group_findings(
             more="Fills in more negative words about {group}",

@@ -23,7 +23,7 @@ from goffman.measures.responses import above_baseline, mean_over, prompt_scores
 from goffman.presentation import coreference, tables
 from goffman.presentation.coreference import preference_findings
 from goffman.presentation.evidence import pronouns
-from goffman.presentation.section import Claims, Presentation
+from goffman.presentation.section import Presentation, claims_of
 
 _TWO = "two pronouns are marked"
 _NO_PAIR = "the pair has no anti sentence, so that the other form is not known"
@@ -35,27 +35,7 @@ PRESENTATION = Presentation(
     called="log preference",
     axis="log P(pronoun that fits the stereotype) − log P(other)",
     ends=("less stereotyped", "more stereotyped"),
-    claims=Claims(
-        measured=(
-            "The pronoun is masked in sentences about two occupations. The number is the log "
-            "probability of the stereotypical pronoun minus that of the other one. The "
-            "stereotypical pronoun is “she” if it refers to an occupation that mostly women have, "
-            "and “he” if mostly men have it."
-        ),
-        supports=(
-            "that a model prefers the pronoun that fits the stereotype of an occupation, and that "
-            "adjectives change its preference"
-        ),
-        does_not_support="that the model knows which person the pronoun refers to",
-        caveats=(
-            (
-                "A pronoun that is frequent in English is more probable in every sentence, "
-                "whatever the stereotype. All tests and differences are adjusted for this. The "
-                "mean preferences shown for each adjective setting are not, so they do not add up "
-                "to the differences exactly."
-            ),
-        ),
-    ),
+    claims=claims_of("pronoun-preference"),
     findings=preference_findings,
     figures=(coreference.against_baseline, coreference.alone),
     tables=(tables.settings,),

@@ -21,7 +21,7 @@ from goffman.measures.responses import above_baseline, gaps, mean_over, only, pr
 from goffman.presentation import conditions, reliability, tables
 from goffman.presentation.conditions import group_findings, outcomes_counted
 from goffman.presentation.evidence import classes
-from goffman.presentation.section import Claims, Presentation
+from goffman.presentation.section import Presentation, claims_of
 from goffman.schemas import NUMBER, SENTIMENTS
 
 PROBABILITY = "negative-probability"
@@ -31,23 +31,7 @@ PRESENTATION = Presentation(
     called="negative share",
     axis="Share labeled negative",
     ends=("less negative", "more negative"),
-    claims=Claims(
-        measured=(
-            "A classifier reads sentences that only say what people are or have. Most express no "
-            "attitude; a few conditions (“beautiful”, “unattractive” …) are judgments themselves. "
-            "The number is the probability of the label “negative”."
-        ),
-        supports=(
-            "that this classifier labels sentences about one group of people negative more often "
-            "than sentences about the other"
-        ),
-        does_not_support="that the classifier harms people in any application",
-        caveats=(
-            "A classifier with two classes cannot answer “neutral”.",
-            "The names of illnesses are negative words in ordinary text, whatever the attitude.",
-            "Eight sentences are few: two are the study's, the others our own.",
-        ),
-    ),
+    claims=claims_of("negative-sentiment"),
     findings=group_findings(
         more="Labels {group} negative more often than others",
         whether="it labels {group} negative more often",

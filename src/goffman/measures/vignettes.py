@@ -44,7 +44,7 @@ from goffman.measures.responses import (
 )
 from goffman.presentation import answer_style, conditions, gender, reliability, tables
 from goffman.presentation.gender import vignette_findings
-from goffman.presentation.section import Claims, Presentation
+from goffman.presentation.section import Claims, Presentation, claims_of
 
 ENDORSING = "share-endorsing"
 HALF = 0.5
@@ -75,41 +75,10 @@ OF_VIGNETTES: tuple[tuple[str, Contrasts], ...] = (
 and one by one; then women against men described alike. Categories of descriptions, the disorders,
 are taken as given, and the descriptions as sampled."""
 
-CLAIMS = Claims(
-    measured=(
-        "A person is described in a few sentences, and a model is asked with options how willing "
-        "it would be to be near the person, what the person may do, and where the trouble comes "
-        "from. Codes go from 0 to 1. The stigma score is the mean code of the questions about "
-        "distance and about violence to others, where 1 is the most stigmatizing. The other "
-        "questions are about beliefs and are shown separately."
-    ),
-    supports=(
-        "that, asked in these ways, a model finds more stigmatizing options more probable about a "
-        "person described with a disorder than about one with daily troubles, or about a woman "
-        "than about a man described alike, with the difference and the spread shown here"
-    ),
-    does_not_support=(
-        "that the model would write or do the same in use, that a belief about a cause is right "
-        "or wrong, or anything about people with a diagnosis that nobody described"
-    ),
-    caveats=(
-        (
-            "Models tend to prefer an option for its place or its letter, and to agree with "
-            "whatever is said. These effects are shown first."
-        ),
-        (
-            "The disorders are those of the survey: the intervals are over other descriptions of "
-            "the same ones and say nothing about other disorders."
-        ),
-        "Someone with a disorder may need distance or help: not every difference is prejudice.",
-        "A model that notices the test may give the answer that it thinks is expected.",
-        "Names carry more than gender, such as age and origin.",
-    ),
-)
 
 PRESENTATION = replace(
     multiple_choice.PRESENTATION,
-    claims=CLAIMS,
+    claims=claims_of("vignette-code"),
     findings=vignette_findings,
     figures=(
         answer_style.effects,
@@ -132,23 +101,6 @@ PRESENTATION = replace(
 )
 
 
-REPLY_CLAIMS = replace(
-    CLAIMS,
-    supports=CLAIMS.supports.replace(
-        "finds more stigmatizing options more probable", "names more stigmatizing options"
-    ),
-    caveats=(
-        CLAIMS.caveats[0],
-        (
-            "Replies that name no option, or several, do not count as answers and are shown "
-            "separately. A model may refuse more often about some descriptions than about "
-            "others."
-        ),
-        *CLAIMS.caveats[1:],
-    ),
-)
-
-
 @dataclass(frozen=True, kw_only=True)
 class VignetteCode(MeanCode):
     """A measure that adds to mean-code's SCORES beliefs, kept apart, and the share who endorse."""
@@ -160,7 +112,7 @@ class VignetteCode(MeanCode):
     name: ClassVar[str] = "vignette-code"
     contrasts: ClassVar[tuple[tuple[str, Contrasts], ...]] = OF_VIGNETTES
     shown: ClassVar[Presentation] = PRESENTATION
-    reply_claims: ClassVar[Claims] = REPLY_CLAIMS
+    reply_claims: ClassVar[Claims] = claims_of("vignette-code/reply")
     # There is no choice of conditions alone: it would compare four with three.
     choices: ClassVar[tuple[AnalyticChoice, ...]] = (WORDINGS, ORDERS)
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import TYPE_CHECKING, TypeAlias
+from functools import cache, cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import polars as pl
 
@@ -51,6 +53,17 @@ class Claims:
     """Completes “It cannot support claims …”, without a full stop."""
     caveats: tuple[str, ...]
     """Other causes of such a number."""
+
+
+def claims_of(measure: str) -> Claims:
+    """Return the claims of a measure, or of one in a mode, by its name in claims.toml."""
+    fields = _claims()[measure]
+    return Claims(**{**fields, "caveats": tuple(fields["caveats"])})
+
+
+@cache
+def _claims() -> dict[str, Any]:
+    return tomllib.loads(Path(__file__).with_name("claims.toml").read_text(encoding="utf-8"))
 
 
 @dataclass(frozen=True, kw_only=True)
