@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from goffman.errors import AnchorError, InputError, did_you_mean
-from goffman.instruments.fields import ID, OWN_ID, TEXT, Field, Fields, number, texts
+from goffman.instruments.fields import ID, OWN_ID, TEXT, UNIQUE_ID, Field, Fields, number, texts
 from goffman.instruments.files import Faults, Row, TomlFile, digest_of, read_table, read_toml
 from goffman.instruments.loader import LIMITS, read_limits
 from goffman.plugins import plugged_folders
@@ -268,8 +268,8 @@ _HEADER: Fields = {
     "own_texts": _ids("depression"),
 }
 _ITEM: Fields = {
-    "id": OWN_ID,
-    "name": Field(required=True, longest=LONGEST_NAME),
+    "id": UNIQUE_ID,
+    "name": Field(required=True, unique=True, longest=LONGEST_NAME),
     "meaning": _TEXT,
 }
 
@@ -399,16 +399,9 @@ def _check_bounds(toml: TomlFile, header: Mapping[str, Any]) -> None:
 
 def _read_items(toml: TomlFile) -> tuple[AnchorItem, ...]:
     """Return what people were asked; at least one item."""
-    items: dict[str, AnchorItem] = {}
     tables = toml.tables("items")
     if "items" in toml.values and not 0 < len(tables) <= MOST_ITEMS:
         toml.top().note("items", f"there must be 1 to {MOST_ITEMS} tables [[items]].")
         return ()
-    for table in tables:
-        item = AnchorItem(**(dict.fromkeys(_ITEM, "") | table.take(_ITEM)))
-        if item.id in items:
-            table.note("id", f"the item '{item.id}' appears twice.")
-        if item.name in {earlier.name for earlier in items.values()}:
-            table.note("name", f"the name '{item.name}' appears twice.")
-        items[item.id] = item
-    return tuple(items.values())
+    values = [dict.fromkeys(_ITEM, "") | table.take(_ITEM) for table in tables]
+    return tuple({item["id"]: AnchorItem(**item) for item in values}.values())

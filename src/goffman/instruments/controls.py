@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from goffman.instruments.fields import OWN_ID, REQUIRED, TEXT, Field, number
+from goffman.instruments.fields import REQUIRED, TEXT, UNIQUE_ID, Field, number
 from goffman.instruments.files import Row, TomlFile, read_table
 from goffman.instruments.questionnaire import FORM_COLUMNS, check_your_text
 from goffman.instruments.text import places, put_in, slot_text, stray_braces, word_at
@@ -91,7 +91,7 @@ def read_controls(
         further = ["your_text", *(_OF_CHOICES if alone else ())]
         further += _IN_SLOT if kind != "write" else ()
     expected = Field(required=True, allowed=EXPECTED[score] or None if score else None)
-    columns = {"id": OWN_ID, "expected": expected, **dict.fromkeys(["text", *further], TEXT)}
+    columns = {"id": UNIQUE_ID, "expected": expected, **dict.fromkeys(["text", *further], TEXT)}
     if "keyed" in columns:
         columns["keyed"] = Field(allowed=KEYED)
     rows = read_table(path, columns, toml.faults)
@@ -108,11 +108,7 @@ def read_controls(
 def _items(
     rows: Sequence[Row], content: Questionnaire | SentencePairs, *, kind: InstrumentKind | None
 ) -> Iterator[Control]:
-    ids: set[str] = set()
     for row in rows:
-        if row["id"] in ids:
-            row.note(f"there are two controls '{row['id']}'.")
-        ids.add(row["id"])
         if row["item"] and isinstance(content, Questionnaire):
             yield from _in_slot(row, content)
             continue

@@ -36,6 +36,8 @@ class Field:
     """str, bool, dict (a table), list (of tables), or object: anything that passes the test."""
     required: bool = False
     is_id: bool = False
+    unique: bool = False
+    """Whether no other table of the name, or row, may have the same."""
     allowed: Sequence[str] | None = None
     """The only texts; None: any."""
     longest: int | None = None
@@ -58,6 +60,7 @@ ANYTHING = Field(kind=object)
 TABLE = Field(kind=dict)
 TABLES = Field(kind=list)
 OWN_ID = Field(required=True, is_id=True)
+UNIQUE_ID = Field(required=True, is_id=True, unique=True)
 
 
 def is_number(value: object) -> TypeGuard[int | float]:

@@ -91,6 +91,8 @@ class Faults:
     """The faults found so far, in the order in which they were found."""
 
     found: list[Fault] = field(default_factory=list)
+    unique: set[tuple[str, str, object]] = field(default_factory=set)
+    """File, name and value of what may not occur again."""
 
     def add(self, file: str, row: int | None, message: str) -> None:
         """Note one fault; raise FaultsError if there are now MOST_FAULTS."""
@@ -101,10 +103,14 @@ class Faults:
             )
 
     def check(self, file: str, row: int | None, value: Any, field: Field, what: str) -> bool:
-        """Return whether a value is allowed by its field; note every fault."""
+        """Return whether a value is allowed by its field; note every fault, also a repeat."""
         messages = [*faults_of(value, field, what)]
         for message in messages:
             self.add(file, row, message)
+        if field.unique and not messages:
+            if (file, what, value) in self.unique:
+                self.add(file, row, f"{what} is '{value}' a second time. Each must have its own.")
+            self.unique.add((file, what, value))
         return not messages
 
 

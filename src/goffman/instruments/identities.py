@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from goffman.errors import FaultsError, InputError, did_you_mean
-from goffman.instruments.fields import OWN_ID, TABLE, TABLES, TEXT, Field, Fields, texts
+from goffman.instruments.fields import OWN_ID, TABLE, TABLES, TEXT, UNIQUE_ID, Field, Fields, texts
 from goffman.instruments.files import Faults, TomlFile, TomlTable, digest_of, read_toml
 from goffman.instruments.subsample import SUBSAMPLED_KINDS
 from goffman.instruments.text import places, put_before
@@ -86,10 +86,8 @@ def read_personas(path: Path) -> list[Persona]:
         toml.top().take({"personas": TABLES})
         tables = toml.tables("personas")
         for table in tables:
-            values = table.take({"id": OWN_ID, "text": Field(required=True, longest=LONGEST)})
+            values = table.take({"id": UNIQUE_ID, "text": Field(required=True, longest=LONGEST)})
             if {"id", "text"} <= {*values}:
-                if values["id"] in {persona.id for persona in personas}:
-                    table.note("id", f"the id '{values['id']}' appears twice.")
                 personas.append(Persona(id=values["id"], text=values["text"]))
         if not tables and not faults.found:
             toml.note("[[personas]] is missing.")
@@ -130,7 +128,7 @@ _FACTOR: Fields = {
     "levels": TABLES,
 }
 _LEVEL: Fields = {
-    "name": Field(required=True, plain=True),
+    "name": Field(required=True, plain=True, unique=True),
     **dict.fromkeys(_PLACES, Field(plain=True)),
     **dict.fromkeys(GENDERS, texts('a list of first names, such as ["Ann", "Eve"]')),
 }
@@ -185,11 +183,8 @@ def _read_level(table: TomlTable) -> Identity:
 
 def _check_levels(toml: TomlFile, levels: Sequence[Identity]) -> None:
     """Note levels that cannot be told apart, or cannot be compared."""
-    names = [level.name for level in levels]
     if len(levels) < 2:
         toml.note("there must be two [[levels]] or more; the first is the reference.")
-    if len({*names}) < len(names):
-        toml.note("two levels have the same name.")
     if len({bool(level.names) for level in levels}) > 1:
         toml.note("some levels have first names and others a word: then they differ in that, too.")
 

@@ -19,6 +19,7 @@ from goffman.instruments.fields import (
     TABLE,
     TABLES,
     TEXT,
+    UNIQUE_ID,
     Field,
     Fields,
     is_number,
@@ -333,7 +334,7 @@ MOST = {"letters": 25, "numbers": 9}
 
 
 _SCALE: Fields = {
-    "id": OWN_ID,
+    "id": UNIQUE_ID,
     "texts": texts('a list of texts, such as ["Yes", "No"]', required=True),
     "codes": Field(
         kind=object,
@@ -358,8 +359,6 @@ def read_scales(toml: TomlFile, no_answer: str) -> tuple[Scale, ...]:
             codes=_codes(table, values),
             labels=values.get("labels", "letters"),
         )
-        if scale.id and scale.id in {earlier.id for earlier in scales}:
-            table.note("id", f"the scale '{scale.id}' appears twice.")
         if "texts" in values:
             _check_options(table, scale, no_answer)
         scales.append(scale)
@@ -537,7 +536,7 @@ _TOP: Fields = {
 }
 
 _PERSON: Fields = {
-    "id": OWN_ID,
+    "id": UNIQUE_ID,
     "gender": Field(required=True, allowed=get_args(_Gender)),
     "texts": texts('a list of texts, such as ["woman"]', least=1, required=True),
     "every": number("a whole number of at least 1", lambda every: every >= 1, whole=True),
@@ -644,8 +643,6 @@ def _people(toml: TomlFile) -> tuple[PersonDescription, ...]:
     for table in toml.tables("people"):
         values = {"id": "", "gender": "unstated", "texts": ()} | table.take(_PERSON)
         person = PersonDescription(**{**values, "texts": tuple(values["texts"])})
-        if person.id and person.id in {earlier.id for earlier in people}:
-            table.note("id", f"the person '{person.id}' appears twice.")
         for text in person.texts:
             label = f"a text of person '{person.id}'"
             table.check("texts", text, Field(plain=True), what=label)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from goffman.errors import did_you_mean
-from goffman.instruments.fields import OWN_ID, REQUIRED, TEXT, Field, Fields
+from goffman.instruments.fields import OWN_ID, REQUIRED, TEXT, UNIQUE_ID, Field, Fields
 from goffman.instruments.files import Row, TomlFile, TomlTable, read_table
 from goffman.instruments.text import PERSON_PLACES, places, put_in, slot_text, stray_braces
 from goffman.instruments.types import (
@@ -33,7 +33,7 @@ _OF_CHOICES = ("question", "asks", "opposite", "other")
 _PLAIN, _KEYED = Field(plain=True), Field(allowed=KEYED)
 _SLOT: Fields = {"name": REQUIRED, "filled": REQUIRED, "empty": _PLAIN}
 _WORDING: Fields = {
-    "id": OWN_ID,
+    "id": UNIQUE_ID,
     "frame": TEXT,
     "default": Field(kind=bool),
     "family": Field(is_id=True),
@@ -142,8 +142,6 @@ def read_wordings(toml: TomlFile, *, known: Sequence[str]) -> tuple[Wording, ...
     wordings: list[Wording] = []
     for table in toml.tables("wordings"):
         wording = Wording(**({"id": ""} | table.take(_WORDING)))
-        if wording.id in {earlier.id for earlier in wordings}:
-            table.note("id", f"the wording '{wording.id}' appears twice.")
         if wording.id == "all":
             table.note("id", "'all' cannot be the id of a wording: it means all of them.")
         _check_frame(table, wording, known=known)

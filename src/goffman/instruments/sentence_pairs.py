@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from goffman.errors import SentenceError, did_you_mean
-from goffman.instruments.fields import OWN_ID, REQUIRED, TEXT, Field, Fields
+from goffman.instruments.fields import REQUIRED, TEXT, UNIQUE_ID, Field, Fields
 from goffman.instruments.files import Row, TomlFile, read_table
 from goffman.instruments.text import (
     PRONOUNS,
@@ -354,7 +354,7 @@ def _sentence(
 
 _WORDS = Field(test=is_words, says="words of letters")
 _FRAME: Fields = {
-    "frame": OWN_ID,
+    "frame": UNIQUE_ID,
     "type": Field(required=True, allowed=_TYPES),
     "referent": Field(required=True, allowed=_REFERENTS),
     "text": REQUIRED,
@@ -394,11 +394,7 @@ def read_sentence_pairs(folder: Path, toml: TomlFile) -> tuple[SentencePairs, li
 
 
 def _frames(rows: Sequence[Row]) -> Iterator[Frame]:
-    ids: set[str] = set()
     for row in rows:
-        if row["frame"] in ids:
-            row.note(f"the frame '{row['frame']}' appears twice.")
-        ids.add(row["frame"])
         _check_sentence(row)
         yield Frame(
             id=row["frame"],
