@@ -10,13 +10,12 @@ from functools import cache
 from itertools import pairwise
 from typing import TypeAlias
 
+from goffman.parsers.options import ENDED_THOUGHTS, THOUGHTS, as_seen
+
 Words: TypeAlias = tuple[str, ...]
 
 VARIANTS = {"laborer": "labourer", "counselor": "counsellor", "salesperson": "salespeople"}
 """The last word of an occupation → another form of it: British spelling, or irregular plural."""
-
-_THOUGHTS = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL)
-"""What a model says to itself before it answers; one that never ends leaves no answer."""
 
 UNSURE = re.compile(
     r"\b(unsure|uncertain|unclear|ambiguous|ambiguity|unknown|unspecified|undetermined|"
@@ -95,11 +94,8 @@ class Mention:
 
 def plain_text(text: str) -> str:
     """Return the text in lower case, without thoughts, markup and quotes but with apostrophes."""
-    folded = unicodedata.normalize("NFKC", text).casefold()
-    folded = re.sub("[’‘`]", "'", folded)
-    # Codes for a terminal or a printer, which a reader does not see.
-    folded = re.sub("\x1b\\[[0-9;]*m|[\u00ad\u200b\u200c\u200d\u2060\ufeff]", "", folded)
-    folded = _THOUGHTS.sub(" ", folded)
+    folded = as_seen(unicodedata.normalize("NFKC", text).casefold())
+    folded = THOUGHTS.sub(" ", folded)
     folded = re.sub(r"(?<=\b[a-z])\.(?=[a-z]\b)\.?", "", folded)  # c.e.o.
     folded = re.sub(r"[*_#~>\"“”<=\\{}$]+", " ", folded)
     # A single quote stays where it joins two letters, or ends a plural's possessive.
@@ -192,8 +188,6 @@ BE = (
     r"can be|has to be)"
 )
 
-_THOUGHT_SENTENCES = re.compile(r"\A.*</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
-"""What a model says to itself, where only its end is marked."""
 _TAGS = re.compile(r"<\|?/?(?!think)[A-Za-z_]{1,20}\|?>|\[/?INST\]")
 """Signs for a chat's program that some models write out."""
 _EQUALS = re.compile(r"\s*=+>?\s+")
@@ -285,7 +279,7 @@ def sentences_of(text: str, asked: AskedSentence) -> Iterator[Sentence]:
     plain = re.sub(
         r"[^\S\n]+",
         " ",
-        plain_text(_EQUALS.sub(": ", _TAGS.sub(" ", _THOUGHT_SENTENCES.sub(" ", text)))),
+        plain_text(_EQUALS.sub(": ", _TAGS.sub(" ", ENDED_THOUGHTS.sub(" ", text)))),
     )
     for echo in asked.echo:
         plain = plain.replace(echo, "\n")

@@ -39,8 +39,9 @@ class Reading:
     label: str | None = None
 
 
-_THOUGHTS = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
-_ENDED_THOUGHTS = re.compile(r"\A.*</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
+THOUGHTS = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
+"""What a model says to itself before it answers; one that never ends leaves no answer."""
+ENDED_THOUGHTS = re.compile(r"\A.*</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
 """A thought whose beginning was cut off, or stood in the question."""
 
 _SAYS = (
@@ -173,15 +174,18 @@ CHOICE_PARSERS: Mapping[str, Callable[[str, Sequence[Option]], Reading]] = {
 
 def without_thoughts(text: str) -> str:
     """Return a reply without what a model says to itself before it answers."""
-    return _ENDED_THOUGHTS.sub(" ", _THOUGHTS.sub(" ", text))
+    return ENDED_THOUGHTS.sub(" ", THOUGHTS.sub(" ", text))
+
+
+def as_seen(text: str) -> str:
+    """Return the text with straight quotes, without codes for a terminal or a printer."""
+    straight = re.sub("[’‘`]", "'", text)
+    return re.sub("\x1b\\[[0-9;]*m|[\u00ad\u200b\u200c\u200d\u2060\ufeff]", "", straight)
 
 
 def _plain(text: str) -> str:
     """Return the text without thoughts, markup and quotes."""
-    folded = unicodedata.normalize("NFKC", text)
-    folded = re.sub("[’‘`]", "'", folded)
-    folded = without_thoughts(folded)
-    folded = re.sub("\x1b\\[[0-9;]*m|[\u00ad\u200b\u200c\u200d\u2060\ufeff]", "", folded)
+    folded = as_seen(without_thoughts(unicodedata.normalize("NFKC", text)))
     folded = re.sub(r"[*_#~>\"“”<\\{}$|]+", " ", folded)
     folded = re.sub(r"(?<![A-Za-z])'|'(?![A-Za-z])", " ", folded)
     return "\n".join(line.strip() for line in folded.splitlines() if line.strip())
