@@ -23,6 +23,7 @@ from goffman.presentation.table_formats import (
     as_table,
     markdown,
     numbers,
+    section_table,
     texts,
 )
 from goffman.report.anchors import anchor_tables
@@ -116,17 +117,16 @@ def tables_of(run: MeasuredRun) -> list[Table]:
             (correlation.first, correlation.second), correlation.models, strict=True
         ):
             names[side.text()] = side.text(model=model)
-    for name, section in sorted(run.sections.items()):
-        section_tables = [table for make in section.presentation.tables for table in make(section)]
-        section_tables += [*_contrasts(name, section.estimates), *change_table(section)]
-        section_tables += [*analyses(section), *_words(run, section), *_unspecified(run, section)]
-        section_tables = [
+    for _, section in sorted(run.sections.items()):
+        own_tables = [table for make in section.presentation.tables for table in make(section)]
+        own_tables += [*_contrasts(section), *change_table(section)]
+        own_tables += [*analyses(section), *_words(run, section), *_unspecified(run, section)]
+        own_tables = [
             *_controls(section),
-            *(_with_doubts(table, section) for table in section_tables),
+            *(_with_doubts(table, section) for table in own_tables),
         ]
-        section_tables = [noted(table, section.ratings) for table in section_tables]
         short = {**names, **section.names.models}
-        tables += [replace(table, names=short) for table in section_tables]
+        tables += [replace(noted(table, section.ratings), names=short) for table in own_tables]
     short = {**names, **short_names(run.manifest.models)}
     ratings = {section.ratings: None for section in run.sections.values() if section.ratings}
     pair_tables = [noted(table, *ratings) for table in _correlations(run.estimates)]
@@ -139,17 +139,16 @@ def _words(run: MeasuredRun, section: Section) -> Iterator[Table]:
     words, _ = words_or_why(run.manifest)
     frames = [filled_words(run, answers, section, words) for answers in answers_of(run, section)]
     rows = [row for frame in frames for row in frame.to_dicts()]
-    if rows:
-        caption = (
-            f"{section.instrument}: the words filled in, with their mean probability over prompts, "
-            "their share of the probability of all words that count, and who rated them."
-        )
-        columns = (
-            *texts("model", "word", "label", "rater", rater="rated by"),
-            *numbers("mean_probability"),
-            *numbers("share", drop="empty", share="share of what counts"),
-        )
-        yield as_table(f"{section.instrument}-filled", caption, rows, shown=columns)
+    caption = (
+        "the words filled in, with their mean probability over prompts, "
+        "their share of the probability of all words that count, and who rated them."
+    )
+    columns = (
+        *texts("model", "word", "label", "rater", rater="rated by"),
+        *numbers("mean_probability"),
+        *numbers("share", drop="empty", share="share of what counts"),
+    )
+    yield from section_table(section, "filled", caption, rows, columns)
 
 
 def _controls(section: Section) -> Iterator[Table]:
@@ -163,14 +162,13 @@ def _controls(section: Section) -> Iterator[Table]:
         }
         for competence in section.competence.values()
     ]
-    if rows:
-        caption = (
-            f"{section.instrument}: control items, which name no {section.noun.one}. If a model's "
-            "whole interval lies below the floor, it is not measurable: its other numbers mean "
-            "nothing. The interval shows how the value could differ with other control items "
-            "(Wilson for a share, Hanley and McNeil for an AUC, t for a mean)."
-        )
-        yield as_table(f"{section.instrument}-controls", caption, rows, shown=_CONTROLS)
+    caption = (
+        f"control items, which name no {section.noun.one}. If a model's "
+        "whole interval lies below the floor, it is not measurable: its other numbers mean "
+        "nothing. The interval shows how the value could differ with other control items "
+        "(Wilson for a share, Hanley and McNeil for an AUC, t for a mean)."
+    )
+    yield from section_table(section, "controls", caption, rows, _CONTROLS)
 
 
 MOST_WORDS = 20
@@ -196,14 +194,13 @@ def _unspecified(run: MeasuredRun, section: Section) -> Iterator[Table]:
         means = means.with_columns(mean=pl.col("probability") / pl.col("prompts"))
         ranked = means.sort(*ids, "mean", "word", descending=[False, False, True, False])
         table_rows += ranked.group_by(ids, maintain_order=True).head(MOST_WORDS).to_dicts()
-    if table_rows:
-        caption = (
-            f"{section.instrument}: the {MOST_WORDS} most probable words that count as neither "
-            "female nor male, in the first wording. The mean is over all prompts of the group; n "
-            "is the number of prompts in which the word counts."
-        )
-        columns = (*texts(*ids, "word", "label", label="counts as"), N, *numbers("mean"))
-        yield as_table(f"{section.instrument}-unspecified", caption, table_rows, shown=columns)
+    caption = (
+        f"the {MOST_WORDS} most probable words that count as neither "
+        "female nor male, in the first wording. The mean is over all prompts of the group; n "
+        "is the number of prompts in which the word counts."
+    )
+    columns = (*texts(*ids, "word", "label", label="counts as"), N, *numbers("mean"))
+    yield from section_table(section, "unspecified", caption, table_rows, columns)
 
 
 def _with_doubts(table: Table, section: Section) -> Table:
@@ -296,23 +293,22 @@ def _texts(table: Table, ending: str) -> Iterator[tuple[str, str]]:
         yield name, FORMATS[ending](replace(table, rows=tuple(group)))
 
 
-def _contrasts(instrument: str, estimates: pl.DataFrame) -> Iterator[Table]:
+def _contrasts(section: Section) -> Iterator[Table]:
     """Yield tables of every contrast but those with the baseline, which other tables have."""
-    rows = estimates.filter(pl.col("kind") != "baseline").drop("instrument", "mode")
-    if rows.height:
-        caption = (
-            f"{instrument}: contrasts. Each difference is the first group minus the second. "
-            f"{CORRECTED_SAID} {VERDICTS_SAID}"
-        )
-        shown_rows = [{**row, "verdict": verdict_shown(row) or None} for row in rows.to_dicts()]
-        of_people = rows["kind"].is_in(BY_IDENTITY).any()
-        columns = [
-            replace(column, header="words or identity")
-            if of_people and column.header == "words"
-            else column
-            for column in _CONTRASTS
-        ]
-        yield as_table(f"{instrument}-contrasts", caption, shown_rows, shown=columns)
+    rows = section.estimates.filter(pl.col("kind") != "baseline").drop("instrument", "mode")
+    caption = (
+        "contrasts. Each difference is the first group minus the second. "
+        f"{CORRECTED_SAID} {VERDICTS_SAID}"
+    )
+    shown_rows = [{**row, "verdict": verdict_shown(row) or None} for row in rows.to_dicts()]
+    of_people = rows["kind"].is_in(BY_IDENTITY).any()
+    columns = [
+        replace(column, header="words or identity")
+        if of_people and column.header == "words"
+        else column
+        for column in _CONTRASTS
+    ]
+    yield from section_table(section, "contrasts", caption, shown_rows, columns)
 
 
 def _correlations(estimates: pl.DataFrame) -> Iterator[Table]:
