@@ -262,7 +262,6 @@ NOTHING = "0"
 
 
 def _against_baseline(stratum: Stratum) -> Sides:
-    """Yield the table of every condition, and beside it that of the prompts that name none."""
     tables = {name: table for group in _tables(stratum).values() for name, table in group.items()}
     if BASELINE in tables:
         for condition in sorted(set(tables) - {BASELINE}):
@@ -270,7 +269,6 @@ def _against_baseline(stratum: Stratum) -> Sides:
 
 
 def _against_zero(stratum: Stratum) -> Sides:
-    """Yield the table of every condition of the two groups, and beside it one of zeros."""
     tables, scored = _tables(stratum), stratum.scored
     for group in (scored.contrast, scored.against):
         for condition, table in sorted(tables.get(group, {}).items()):

@@ -257,7 +257,6 @@ def _complete(
 
 
 def _lost_too_much(tables: Sequence[Table], kept: Sequence[Table]) -> bool:
-    """Return whether fewer than half of the cells of either table are kept."""
     sizes = [np.prod(table.shape[:2]) for table in tables]
     return any(2 * np.prod(table.shape[:2]) < size for table, size in zip(kept, sizes, strict=True))
 
@@ -727,7 +726,6 @@ def averaging_pair_orders(scored: ScoreTable) -> ScoreTable:
 
 
 def _with_prompts(scored: ScoreTable, cells: pl.DataFrame) -> ScoreTable:
-    """Return the scores with these cells in place of the prompts."""
     other_levels = scored.scores.filter(~pl.col("level").is_in(["prompt", "presentation"]))
     return replace(
         scored, scores=pl.concat([other_levels, cells.with_columns(level=pl.lit("prompt"))])

@@ -293,7 +293,6 @@ def _is_small(file: str, text: str, faults: Faults) -> bool:
 
 
 def _lines_of_keys(text: str) -> dict[tuple[str, int], dict[str, int]]:
-    """Return the line of each key, by table and its index among tables of the same name."""
     lines: dict[tuple[str, int], dict[str, int]] = {("", 0): {}}
     current = lines[("", 0)]
     for number, line in enumerate(text.split("\n"), start=1):

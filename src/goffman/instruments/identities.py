@@ -170,7 +170,6 @@ def _read_identities(path: Path) -> Identities:
 
 
 def _read_level(table: TomlTable) -> Identity:
-    """Return a level; without first names, its attribute is its name unless it gives another."""
     values = table.take(_LEVEL)
     names = {key: tuple(values[key]) for key in GENDERS if values.get(key)}
     name = values.get("name", "")
@@ -182,7 +181,6 @@ def _read_level(table: TomlTable) -> Identity:
 
 
 def _check_levels(toml: TomlFile, levels: Sequence[Identity]) -> None:
-    """Note levels that cannot be told apart, or cannot be compared."""
     if len(levels) < 2:
         toml.note("there must be two [[levels]] or more; the first is the reference.")
     if len({bool(level.names) for level in levels}) > 1:

@@ -366,7 +366,6 @@ def read_scales(toml: TomlFile, no_answer: str) -> tuple[Scale, ...]:
 
 
 def _check_options(table: TomlTable, scale: Scale, no_answer: str) -> None:
-    """Note faults of the texts of options; only a number may have an empty text."""
     label, note, count = f"the scale '{scale.id}'", partial(table.note, "texts"), len(scale.texts)
     if not 2 <= count <= MOST[scale.labels]:
         options = f"{count} option{'s' * (count != 1)}"
@@ -619,7 +618,6 @@ def read_choice(
 
 
 def _two_people(toml: TomlFile, slot: str | None) -> TwoPeople:
-    """Return the texts of [two-people]; faults are noted."""
     if slot is None:
         toml.note("[two-people] is only for instruments of kind choose.")
     for key in [key for key in ("scales", "people") if key in toml.values]:
@@ -661,7 +659,6 @@ def _check_content(
     *,
     alone: bool,
 ) -> None:
-    """Note a fault if scales, stems or people do not fit a questionnaire."""
     if not toml.values.get("scales") and "two-people" not in toml.values:
         toml.note("[[scales]] is missing. It lists the answers to a question.")
     if alone:

@@ -167,7 +167,6 @@ def _items(
 def _check_frames(
     toml: TomlFile, content: Questionnaire, wordings: Sequence[Wording], *, written: Collection[str]
 ) -> None:
-    """Note the first item without exactly one mask in each wording that has no texts of its own."""
     for table, wording in zip(toml.tables("wordings"), wordings, strict=False):
         for item in content.items if wording.id not in written else ():
             sentence = wording.frame.replace("{item}", item.text)

@@ -209,7 +209,6 @@ def _items(rows: Sequence[Row], wordings: Sequence[Wording]) -> tuple[Item, ...]
 
 
 def _check_baselines(rows: Sequence[Row], slot: Slot, *, kind: InstrumentKind | None) -> None:
-    """Note a fault if only some items have a baseline, or if a baseline is invalid."""
     with_baseline = [row for row in rows if row["baseline"]]
     if with_baseline and slot.empty is not None:
         message = "there is a baseline here, and 'empty' in [slot]. Keep only one of the two."
@@ -276,7 +275,6 @@ def check_your_text(row: Row) -> None:
 
 
 def _check_vignette(row: Row) -> None:
-    """Note a fault if a vignette has placeholders other than those of a person."""
     text = row["vignette"]
     for place in places(text):
         if place not in PERSON_PLACES:

@@ -406,7 +406,6 @@ def _frames(rows: Sequence[Row]) -> Iterator[Frame]:
 
 
 def _check_sentence(row: Row) -> None:
-    """Note a fault if a frame's text cannot be filled and read."""
     text = row["text"]
     names = places(text)
     pronouns = [name for name in names if name in PRONOUNS]

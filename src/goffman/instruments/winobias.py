@@ -107,7 +107,6 @@ def unmark(line: str) -> Marked:
 
 
 def _word_at(text: str, at: int) -> str:
-    """Return the word that begins at a position, in lower case; "" if none does."""
     word = _LETTERS.match(text, at)
     return word[0].casefold() if word else ""
 
@@ -194,7 +193,6 @@ def read_winobias(
 
 
 def _sets_in(path: Path) -> list[tuple[Path, Path]]:
-    """Return the pro and anti files that belong together."""
     name = "pro_stereotyped_type1.txt.test"
     if path.is_dir():
         files = sorted(file for file in path.iterdir() if _FILE.fullmatch(file.name))
@@ -416,7 +414,6 @@ def _unlike(pronouns: Sequence[tuple[str, str]]) -> Iterator[str]:
 
 
 def _marked_words(line: Marked) -> list[int]:
-    """Return the indexes of the marked pronouns among the words."""
     numbers = {match.start(): number for number, match in enumerate(_WORD.finditer(line.text))}
     return [numbers[at] for at in line.pronouns_at]
 

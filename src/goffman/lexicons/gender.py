@@ -143,7 +143,6 @@ def _shipped_words() -> tuple[GenderWord, ...]:
 
 
 def _words_of(name: str, paths: Sequence[Path]) -> tuple[GenderWord, ...]:
-    """Return the words of all the files; raise LexiconError with every fault."""
     faults = Faults()
     words = tuple(word for path in paths for word in _read_words(path, faults))
     if faults.found:

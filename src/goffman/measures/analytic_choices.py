@@ -124,7 +124,6 @@ NEUTRAL_WORDS = AnalyticChoice(
 
 
 def _wordings(stored: StoredAnswers) -> list[Option]:
-    """Return options for all wordings, also with paraphrases if asked, and for each alone."""
     options = [Option(label="all wordings")]
     if _asked(stored, "paraphrase"):
         options = [
@@ -139,7 +138,6 @@ WORDINGS = AnalyticChoice(name="wording", options=_wordings)
 
 
 def _one_wording(stored: StoredAnswers) -> list[Option]:
-    """Return options for the first wording, as in the headline, and for each of the others."""
     first, *wordings = _asked(stored, "wording")
     return [
         Option(label=first),
@@ -151,7 +149,6 @@ ONE_WORDING = AnalyticChoice(name="wording", options=_one_wording)
 
 
 def _orders(stored: StoredAnswers) -> list[Option]:
-    """Return options for all orders together, and for each alone."""
     single_orders = _each_alone(stored, "order")
     return [Option(label="all orders"), *single_orders] if len(single_orders) > 1 else []
 
@@ -160,7 +157,6 @@ ORDERS = AnalyticChoice(name="order of options", options=_orders)
 
 
 def _names(stored: StoredAnswers) -> list[Option]:
-    """Return options for counting first names and for not counting them, the headline's first."""
     headline = stored.headline["variant"]
     labels = {"with-names": "counted", "without-names": "not counted"}
     variants = [variant for variant in labels if variant != headline]
@@ -174,7 +170,6 @@ FIRST_NAMES = AnalyticChoice(name="counting of first names", options=_names)
 
 
 def _parsers(stored: StoredAnswers) -> list[Option]:
-    """Return options for the audit's parser, and for every other."""
     own_parser = stored.words.parser
     names = [name for name in parsers() if name != own_parser]
     return [

@@ -132,7 +132,6 @@ def _decided(sides: pl.DataFrame, prompts: pl.DataFrame) -> Iterator[dict[str, o
 
 
 def _in_wordings(values: pl.DataFrame) -> Iterator[dict[str, object]]:
-    """Yield the columns that differ for the score in each wording, if there are several."""
     parts = values.partition_by("wording", as_dict=True, maintain_order=True)
     for (wording,), part in parts.items() if len(parts) > 1 else ():
         items = part.group_by("item", "answer", maintain_order=True).agg(pl.col("value").mean())

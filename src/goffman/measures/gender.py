@@ -154,7 +154,6 @@ class GenderMeasure(Measure):
 
 
 def _thresholds(stored: StoredAnswers) -> list[Option]:
-    """Return options for the audit's threshold, and for the measure's other thresholds."""
     measure: SubjectGender = stored.measure  # type: ignore[assignment]
     return [
         Option(
@@ -279,14 +278,12 @@ PHRASE_PRESENTATION = replace(
 
 
 def _widths(stored: StoredAnswers) -> list[Option]:
-    """Return options for all words that were put back at each mask, and for half of them."""
     width = _put_back(stored.answers)
     half = Option(label=f"{width // 2} words", parameters={"top_k": width // 2})
     return [Option(label=f"{width} words"), *([half] if width > 1 else [])]
 
 
 def _depths(stored: StoredAnswers) -> list[Option]:
-    """Return options for phrases of the length that was asked, and of shorter lengths."""
     longest = _largest(stored.answers["step"])
     return [
         Option(label=f"up to {depth}", parameters={"depth": depth} if depth < longest else {})

@@ -157,7 +157,6 @@ def _shrunken(group: _Group, quantity: str) -> Iterator[dict[str, Any]]:
 
 
 def _ranks(groups: Sequence[_Group]) -> Iterator[dict[str, Any]]:
-    """Yield each condition's rank among all, and the middle 95% of its ranks in the draws."""
     problem = next((group.reason for group in groups if group.reason), None)
     ranks = repeat((None,) * 3) if problem else iter(_drawn(groups).tolist())
     for group in groups:
@@ -251,7 +250,6 @@ def variance_split(scores: pl.DataFrame) -> pl.DataFrame:
 
 
 def _of_model(codes: pl.DataFrame, trials: pl.DataFrame) -> Iterator[dict[str, Any]]:
-    """Yield the parts of one model's variance."""
     factors = next((names for names in CROSSED if _is_crossed(codes, names)), ())
     table, conditions = _table(codes, factors) if factors else (np.empty(0), [])
     if min(table.shape) < 2:

@@ -59,7 +59,6 @@ PRESENTATION = Presentation(
 
 
 def _neutral(stored: StoredAnswers) -> list[Option]:
-    """Return options for counting the class neutral or not, if a classifier has three classes."""
     if not stored.answers["neutral"].count():
         return []
     return [Option(label="counted"), Option(label="not counted", prepared=without_neutral)]

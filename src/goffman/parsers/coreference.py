@@ -155,7 +155,6 @@ def mentions_in(plain: str, answer: str, other: str) -> Iterator[Mention]:
 
 
 def _itself(plain: str, word: re.Match[str]) -> bool:
-    """Return whether the word is "assistant" in the sense of the model that replies."""
     is_assistant = word[0] in {"assistant", "assistants"}
     return is_assistant and _THE_MODEL_ITSELF.search(plain[: word.start()]) is not None
 
@@ -749,7 +748,6 @@ def _begins_clause(text: str, asked: AskedSentence) -> bool:
 
 
 def _referred(text: str, asked: AskedSentence) -> Iterator[bool]:
-    """Yield each person (True: the right one) to whom the pronoun is said to "refer"."""
     for frame in _PRONOUN_REFERS.finditer(text):
         if _stated(text[: frame.start()]):
             yield from _object(text[frame.end() :], asked)
@@ -793,7 +791,6 @@ def _passive(text: str, asked: AskedSentence) -> bool:
 
 
 def _someone_else(text: str, asked: AskedSentence) -> bool:
-    """Return whether the sentence says that the pronoun refers to neither of the two people."""
     for frame in _PRONOUN_REFERS.finditer(text):
         after = text[frame.end() :]
         if not _NOBODY_NAMED.match(after) and not [*_object(after, asked)]:

@@ -219,13 +219,11 @@ def _names_all(line: str, texts: Sequence[str]) -> bool:
 
 
 def _lists(line: str, option: Option) -> bool:
-    """Return whether a line is nothing but a label and its option."""
     pattern = rf"[(\[]?{re.escape(option.label)}[)\].:=\-– ]+\s*{re.escape(option.text)}[.,;]?"
     return bool(option.text) and re.fullmatch(pattern, line, re.IGNORECASE) is not None
 
 
 def _words(text: str) -> re.Pattern[str]:
-    """Return a pattern of the words of an option, wherever they stand whole."""
     parts = [re.escape(part) for part in re.split(r"[^\w']+", text.strip(" ."))]
     phrase = r"[^\w']+".join(parts)
     return re.compile(rf"(?<![\w']){phrase}(?![\w'])", re.IGNORECASE)
@@ -300,5 +298,4 @@ def _stands_out(before: str, after: str, option: Option) -> bool:
 
 
 def _clause(before: str) -> str:
-    """Return the end of the text that is in the same clause as what follows."""
     return re.split(r"[.;:!?\n]|,\s+(?:but|so)\b|\bbut\b", before)[-1]

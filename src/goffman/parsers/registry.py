@@ -155,7 +155,6 @@ def question_of(asked: str, answer: str, other: str) -> tuple[str, ...]:
 
 
 def _with_key(replies: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
-    """Return the replies with the answer key and the text of their prompts, in the same order."""
     key = prompts.select("prompt_id", "answer", "other", "pronoun", asked="text")
     keyed = replies.join(key, on="prompt_id", how="left", maintain_order="left")
     if count := keyed["answer"].null_count():

@@ -256,7 +256,6 @@ def _from_errors(values: Values, errors: Values | None) -> float | None:
 
 
 def _centered(values: Values, strata: Sequence[str]) -> Values:
-    """Return each value minus the mean of its category, along the first axis."""
     centered, labels = np.empty_like(values), np.array(strata or [""] * len(values))
     for mask in (labels == name for name in np.unique(labels)):
         centered[mask] = values[mask] - values[mask].mean(axis=0)
@@ -272,7 +271,6 @@ def _deviations(profile: Profile, coefficient: Coefficient) -> tuple[Values, Val
 
 
 def _r(model: Values, people: Values) -> float:
-    """Return the correlation of deviations."""
     return float(model @ people / math.sqrt(float(model @ model) * float(people @ people)))
 
 
