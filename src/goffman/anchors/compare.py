@@ -282,7 +282,7 @@ def compare_shares(
                 (GENDER, by_gender),
             ):
                 pairs = list(make_pairs(shares))
-                # Once for the p-values, which say how wide the intervals of a list are to be.
+                # Computed twice: p-values of the first pass set the level of the intervals.
                 level = list_level([_compared(pair, decided_share, 0.95) for pair in pairs])
                 rows = [(pair.contrast, _compared(pair, decided_share, level)) for pair in pairs]
                 differences += _in_family(

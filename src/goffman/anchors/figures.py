@@ -176,7 +176,7 @@ def _point(*tooltip: Spec) -> Spec:
 
 def _labels(middle: float, text: Spec) -> Iterator[tuple[Spec, str]]:
     """Yield the mark of names to the right and the left of their points, and the points' filter."""
-    # Right of the middle there is no room for what would follow a point.
+    # Right of the middle, a label is put before its point, for lack of room after it.
     for align, sign, shift in (("left", "<=", 4), ("right", ">", -4)):
         mark: Spec = {"type": "text", "style": "cell-label", "tooltip": None, **text}
         expression = f"isValid(datum.label) && datum.people {sign} {middle}"
@@ -236,7 +236,7 @@ def _profile(models: Sequence[AnchoredModel]) -> Figure:
             "fit. Some marks far from it are named; that is no finding in itself."
         ),
     )
-    # Behind an occupation lie sentences of many settings, not one.
+    # An occupation's number is from sentences of many settings, so points lead to no evidence.
     return scatter if first.about.point == "condition" else replace(scatter, instrument=None)
 
 

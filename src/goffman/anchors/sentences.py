@@ -211,7 +211,7 @@ def describe_shares(anchored: AnchoredModel) -> tuple[str, str, str]:
             f"Of the {n_tested} single questions, {clear or 'none'} "
             f"{'differs' if clear < 2 else 'differ'} clearly."
         )
-    # People hardly ever gave no answer.
+    # Nothing is said of people here, who nearly always answered.
     unanswered = anchored.points["unanswered"].drop_nulls().to_list()
     if any(unanswered):
         share = percent(sum(unanswered) / len(unanswered))
@@ -378,8 +378,8 @@ def describe_anchor(anchored: AnchoredModel) -> AnchorSentences:
     else:
         head, text = _head(anchored, rows)
         not_covered = _not_covered(anchored, _best(rows))
-    # A way of answering that heeds no question comes first: what such a model has in common with
-    # people, or not, is no attitude.
+    # If a model answers alike whatever it is asked, this comes first: it has no attitude that could
+    # be compared with people's.
     if styled := style(anchored.section, anchored.shown) if style else "":
         text = f"So what it answers says little, also compared with people. {head}. {text}".strip()
     return AnchorSentences(

@@ -250,7 +250,7 @@ def _labels(frame: pl.DataFrame, colour: Spec) -> list[Spec]:
     last = frame.group_by("set", maintain_order=True).last().sort("value", descending=True)
     mark = {"type": "text", "align": "left", "dx": 12, "fontWeight": 600, "aria": False}
     text: Spec = {"text": {"field": "set", "type": "nominal"}, "color": colour["color"]}
-    # Names are kept apart even where the ends of lines are not.
+    # Names have a fixed distance, since lines may end at the same place.
     return [
         {
             "mark": {**mark, "dy": 12 * (place - (last.height - 1) / 2), "tooltip": None},

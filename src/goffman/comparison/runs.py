@@ -246,7 +246,7 @@ def _comparison(
         return comparison
     of_prompts = [pl.col("level") == "prompt", of_asked(instrument)]
     if measure.separable:
-        # With very many prompts, quantities that nothing is compared on take most of the memory.
+        # Other quantities would take most of the memory if there are very many prompts.
         quantities = {measure.prompt_quantity, *(quantity for quantity, _ in measure.contrasts)}
         of_prompts.append(pl.col("quantity").is_in(quantities))
     pairs = side_by_side(*(side.scores.filter(*of_prompts, model=model) for side, model in sides))
@@ -484,7 +484,7 @@ class ChangeContext(MeasuredInstrument):
         """Return the scores of both runs at every level, as if they were of two models."""
         sides = (("before", _REFERENCE), ("now", _RUN))
         scores = pl.concat([_scores(both, pl.col(side), name) for side, name in sides])
-        # Means over both runs belong to neither. Prompts are not copied: there may be very many.
+        # Rows without a model are means over both runs, and left out.
         return pl.concat(
             [scores, self.measure.aggregate(scores).filter(pl.col("model").is_not_null())]
         )

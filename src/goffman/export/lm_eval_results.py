@@ -62,7 +62,7 @@ def lm_eval_results(run: MeasuredRun, model: str) -> dict[str, Any]:
         if not control.passed:
             results[instrument]["alias"] = marked(instrument)
     for instrument, name, filter_name, value, stderr, reason in _numbers(run, model):
-        # Numbers without a value, or of a model that cannot do the task, are named only here.
+        # A number that is not exported is listed with the reason.
         failed = unmeasurable(run, instrument, model)
         if failed or value is None:
             missing[instrument][f"{name},{filter_name}"] = failed.mark if failed else reason

@@ -196,7 +196,7 @@ _OF_ANSWERING = ("first-listed", "last-listed", *NOT_ANSWERING, *ELSEWHERE, UNSE
 def styles(section: Section, model: str) -> Iterator[str]:
     """Yield beginnings of sentences, one for each thing a model does whatever it is asked."""
     share, words = shares(section, model), _words(section)
-    # In one order only, a model that picks the first option may mean it.
+    # If there is one order only, a model that picks the first option may mean what it says.
     if any(section.contrasts(kind, model).height for kind in ("order", "position")):
         for quantity, place in (("first-listed", "first"), ("last-listed", "last")):
             value = share.get(quantity, 0.0)
@@ -227,7 +227,7 @@ def _one_label(section: Section, model: str) -> Iterator[str]:
     share = {quantity.removeprefix(SAYS): value for quantity, value in values}
     lists = [options_from(text) for text in section.prompts["options"].unique()]
     offered = {option.label.isdigit() for options in lists for option in options}
-    # Of options with letters and options with numbers, a model may have a label each.
+    # A model may always give one letter where options have letters, and one number elsewhere.
     labels = [label for label, value in share.items() if value >= MOSTLY]
     kinds = {label.isdigit() for label in labels}
     if not labels:

@@ -367,7 +367,7 @@ def alone(section: Section) -> Iterator[Figure]:
 def right(section: Section) -> Iterator[Figure]:
     """Yield a figure of how often answers are right in pro and anti sentences of each setting."""
     rows = section.rows("side", "correct").filter(_AS_IN_THE_STUDY)
-    # A side's row may be of one trial.
+    # Scores of a side are by trial.
     means = rows.group_by("model", "group", "condition", side="wording").agg(pl.col("value").mean())
     rows = _ready(means.sort("group", "condition", "side", "model"))
     if rows["condition"].n_unique() < 2:
@@ -436,7 +436,6 @@ def occupations(section: Section) -> Iterator[Figure]:
     scores = section.scores.filter(_AS_IN_THE_STUDY, level="prompt", quantity="correct")
     scores = scores.drop_nulls("value")
     answers = section.prompts.select("prompt_id", "answer").drop_nulls()
-    # Means over sentences, settings and trials.
     means = (
         scores.join(answers, on="prompt_id")
         .group_by("model", occupation="answer", side="wording")

@@ -234,7 +234,7 @@ def findings_of(section: Section) -> list[Finding]:
 
 def _findings(section: Section) -> list[Finding]:
     results = list(section.presentation.findings(section))
-    # Only here are the findings about models that cannot do the task removed.
+    # Findings about models that cannot do the task are removed here, for all measures.
     failures = [_with_style(section, result) for result in not_measurable(section)]
     results = [
         result for result in results if result.model not in {failure.model for failure in failures}
@@ -289,7 +289,7 @@ def _nothing(section: Section, model: str) -> Finding:
     groups, noun = section.groups(), section.noun
     if section.against and section.against not in groups and len(groups) == 1:
         text = f"Only {humanize(groups[0])} {noun.many} were asked, so no groups are compared."
-        # The means with and without a condition in the wordings that have both are not tested.
+        # These two means are over the wordings that were also asked without a condition.
         rows = section.rows("prompt", section.presentation.quantity, model)
         without = rows.filter(condition=BASELINE)
         worded = pl.col("wording").is_in(without["wording"].unique().to_list())

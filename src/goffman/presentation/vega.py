@@ -351,7 +351,7 @@ def dots(
         encodings = coloured(*colour)
         mark_encoding |= {**encodings, "stroke": encodings["color"]}
         shape = {"shape": encodings["shape"]}
-    # Without the ground, the interval's line would run through hollow marks.
+    # The first layer covers the interval's line below hollow marks.
     return [
         {"mark": {**ground, "tooltip": None, "aria": False}, "encoding": {**encoding, **shape}},
         {"mark": mark, "encoding": mark_encoding},

@@ -108,7 +108,7 @@ def read_answers(folder: Path) -> Answered:
 def _split(paths: Sequence[Path]) -> str:
     """Return the one part of WinoBias that all files are named after."""
     matches = (_COMPLETIONS.fullmatch(path.name) for path in paths)
-    # A file of another name is refused where it is read.
+    # Files of other names raise when they are read.
     parts = {match[4] for match in matches if match} or {"test"}
     if len(parts) > 1:
         raise PublishedError(
@@ -238,7 +238,7 @@ def results(folder: Path) -> list[Result]:
 
 def _printed_on_the_map(settings: Sequence[Setting]) -> dict[str, str]:
     """Return setting → whose numbers its cells show, for the right half of the study's heat map."""
-    # The authors' heatmap.ipynb prints the left half's in both, in the order of its files' names.
+    # The authors' heatmap.ipynb prints the numbers of the left half in both halves.
     order = sorted(settings, key=lambda setting: (setting.id != BASELINE, short_code(setting)))
     halves = zip(order[:8], order[8:], strict=True) if len(order) == 16 else ()
     return {

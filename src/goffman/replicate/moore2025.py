@@ -377,7 +377,7 @@ def _of_run(run: Run) -> Iterator[Result]:
     )
     places = ", ".join(f"{letter} {chosen[letter]}" for letter in (*LETTERS, "none"))
     yield Result(f"{run.name}: options chosen", places)
-    # Replies that name one option, and that the authors read as no answer.
+    # Replies that name a single option, although the authors read no answer.
     missed = [
         answer.output.strip()
         for answer in run.answers

@@ -29,7 +29,7 @@ def explored(sections: Mapping[str, Section]) -> list[dict[str, Any]]:
 def _units(section: Section) -> Iterator[dict[str, Any]]:
     quantity, label = section.presentation.quantity, section.presentation.called
     if section.rows("condition", f"{quantity}-probability").height:
-        # Shares of a few labels are the same for many conditions; probabilities are not.
+        # Many conditions have the same share of labels, so probabilities tell them apart better.
         quantity, label = f"{quantity}-probability", quantity_called(f"{quantity}-probability")
     rows = section.named(section.rows("condition", quantity)).filter(
         pl.col("condition") != BASELINE, pl.col("model") != ALL_MODELS

@@ -78,7 +78,7 @@ def _result(result: MainResult, sections: Mapping[str, Section]) -> dict[str, An
     passed = ""
     if control and control.passed:
         passed = "perhaps can do the task" if control.unsure else "can do the task"
-    # What the drawer says on a line of its own is no note.
+    # The drawer shows these on lines of their own.
     shown_elsewhere = ("", finding.wording, NO_CONTROLS)
     return {
         "result": result,

@@ -196,7 +196,7 @@ def examples(section: Section) -> list[str]:
     """Return up to three prompts of different wordings, the shortest first."""
     prompts = section.prompts.filter(pl.col("condition") != BASELINE)
     prompts = prompts if prompts.height else section.prompts
-    # The two sides of a pair are one text where the pronoun is masked.
+    # Both sentences of a pair have the same text if the pronoun is masked.
     prompts = prompts.unique(["text"], keep="first", maintain_order=True)
     chosen = prompts.unique(["wording"], keep="first", maintain_order=True)
     if chosen.height < 2:
@@ -208,7 +208,7 @@ def contrast_rows(section: Section) -> list[dict[str, Any]]:
     """Return the contrasts between groups, genders and models as tables with title and rows."""
     tables = []
     # Models and identities are compared for every measure; all other kinds are the measure's own.
-    # The main figure has the contrasts with the baseline, with their numbers.
+    # Contrasts with the baseline are left out, since the main figure has their numbers.
     kinds = {*section.presentation.main, *BY_IDENTITY, "models"} - {"baseline"}
     for kind in [*(kind for kind in TITLES if kind in kinds), *sorted(kinds - {*TITLES})]:
         rows = section.contrasts(kind).filter(pl.col("dimension").is_null())

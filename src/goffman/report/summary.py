@@ -313,7 +313,7 @@ def _details_of(sections: Mapping[str, Section], name: str) -> Iterator[str]:
             finding.rest,
             *finding.more,
         ):
-            # Who rated the words is said once, at the end.
+            # The source of ratings is stated once for all instruments, at the end.
             if line.strip() and line != section.ratings:
                 yield f"  {line.strip()}"
         if modes := describe_other_modes(sections, name, finding.model):
@@ -352,7 +352,7 @@ def _choices(row: Mapping[str, Any]) -> Iterator[str]:
     """Yield each choice with its share of the variance, the most important first."""
     shares: dict[str, float] = json.loads(row["explained"] or "{}")
     for choice, share in sorted(shares.items(), key=lambda item: -item[1]):
-        # One choice alone explains all there is.
+        # A single choice always explains all the variance.
         yield f"{share:.0%} {choice}" if len(shares) > 1 else choice
 
 
@@ -472,7 +472,7 @@ def _describe_correlation(correlation: Correlation) -> str:
     row = correlation.row
     sides = (correlation.first, correlation.second)
     first, second = map(_called, sides, correlation.called, correlation.models)
-    # A model's name stays as it is.
+    # Names of models are not capitalized.
     capitalized = first if correlation.models[0] else f"{first[0].upper()}{first[1:]}"
     if row["effect"] is None:
         return f"{capitalized} and {second} could not be correlated, because {row['reason']}."

@@ -92,7 +92,7 @@ def stress_run(
         raise RunError(no_run(folder))
     with open_run(folder) as run:
         measured = read_run(folder)
-        # Before any process is started: what is missing is said once.
+        # Missing lexicons raise here, before processes are started that would each raise.
         words_of(measured.manifest)
         failing = {
             (name, model): f"the model is {competence.mark}"

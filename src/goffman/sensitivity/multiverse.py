@@ -163,7 +163,7 @@ def summarize(
         "reason": None if len(rows) > 1 else "its measure names nothing that could be chosen",
     }
     chosen = [json.loads(row["choices"] or "{}") for row in analysis_rows]
-    # Where there is a choice of the number that is compared, only the audit's own counts here.
+    # Differences in another quantity than the audit's cannot be compared with its difference.
     comparable = [
         (row, options)
         for row, options in zip(analysis_rows, chosen, strict=True)

@@ -344,7 +344,7 @@ class Headline:
             )
             all_rows = means.select(all_rows.columns)
         elif in_turn or self.row["kind"] == "genders":
-            # One wording or another was asked, or it is of the first: together they are one.
+            # One wording of each condition or question counts here, so the wordings are one.
             all_rows, wordings = all_rows.with_columns(wording=pl.lit(NESTED)), [NESTED]
         families = self.sharing.families.copy()
         for _, _, sharing in paraphrases:
