@@ -87,12 +87,10 @@ def figures_of(course: Course) -> Iterator[Figure]:
     """Yield every figure that can be drawn of a course."""
     if any(step.unmeasurable for step in course.steps) or all(step.same for step in course.steps):
         return
-    for made_figure in (_headline(course), _groups(course), _conditions(course)):
-        if made_figure is not None:
-            yield replace(
-                made_figure,
-                id=f"{course.id}-{made_figure.id[len(course.section.instrument) + 1 :]}",
-            )
+    for drawn in (_headline(course), _groups(course), _conditions(course)):
+        if drawn is not None:
+            kind = drawn.id[len(course.section.instrument) + 1 :]
+            yield replace(drawn, id=f"{course.id}-{kind}")
 
 
 def _headline(course: Course) -> Figure | None:
@@ -508,12 +506,7 @@ def _overview(every: Sequence[Course], labels: Mapping[str, str]) -> dict[str, A
     results.sort(key=lambda entry: strength(entry[0]))
     drawn = forest([result.finding for result, _, _ in results])
     rows = [
-        {
-            "result": result,
-            "mark": mark,
-            "course": course,
-            "said": change_sentences(step),
-        }
+        {"result": result, "mark": mark, "course": course, "said": change_sentences(step)}
         for (result, step, course), mark in zip(results, drawn.marks, strict=True)
     ]
     return {

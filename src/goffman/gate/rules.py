@@ -181,12 +181,7 @@ DEFAULT = Path("goffman.toml")
 
 TABLE = "rules"
 
-BOUNDS: Mapping[str, str] = {
-    "estimate": "value",
-    "low": "low",
-    "high": "high",
-    ABSOLUTE: ABSOLUTE,
-}
+BOUNDS: Mapping[str, str] = {"estimate": "value", "low": "low", "high": "high", ABSOLUTE: ABSOLUTE}
 """The number that a limit applies to → the field of the estimate."""
 
 

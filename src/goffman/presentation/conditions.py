@@ -572,22 +572,14 @@ def together(some: tuple[Choice, ...], about: list[Spec], colour: Spec) -> list[
 
 def ranked(section: Section) -> Iterator[Figure]:
     """Yield a figure of all conditions, sorted by their difference, or else by their value."""
-    for kind, against, axis in (
+    for kind, against, short in (
         # Short, because it must fit on a phone; the caption says which group.
-        (
-            "reference",
-            f"the {humanize(section.against)} mean",
-            "Difference from the other group's mean",
-        ),
-        (
-            "baseline",
-            f"sentences that name no {section.noun.one}",
-            "Difference from the baseline",
-        ),
+        ("reference", f"the {humanize(section.against)} mean", "the other group's mean"),
+        ("baseline", f"sentences that name no {section.noun.one}", "the baseline"),
     ):
         rows = section.contrasts(kind)
         if rows.height:
-            yield _ranked(section, rows, against=against, axis=axis)
+            yield _ranked(section, rows, against=against, axis=f"Difference from {short}")
             return
     yield from _by_value(section)
 

@@ -365,7 +365,6 @@ def _flagged(model: str, answers: Sequence[Answer]) -> Iterator[Result]:
 
 
 def _over_models(answers: Mapping[str, Sequence[Answer]]) -> Iterator[Result]:
-    """Yield the share biased over the answers of all three models."""
     for cluster in ("Threatening", "Sociodemographic"):
         name = f"all models: percent biased, {cluster}"
         of_cluster = [

@@ -152,7 +152,6 @@ def _words(run: MeasuredRun, section: Section) -> Iterator[Table]:
 
 
 def _controls(section: Section) -> Iterator[Table]:
-    """Yield a table of how each model did on the control items."""
     rows = [
         {
             "model": competence.name,

@@ -512,7 +512,6 @@ def _compared(
     measure, main = of.measure, of.measure.presentation.main
 
     def contrasts_of(rows: pl.DataFrame) -> pl.DataFrame:
-        """Return CONTRASTS + ESTIMATES of the main kinds only, which are the ones reported."""
         return judged([*of.contrasts(rows, main)], {of.id: measure})
 
     # The user's ratings may not distinguish kinds of negative words.
