@@ -156,24 +156,34 @@ class Executors:
         return Executor(options=self.options)
 
     def each(
-        self, run: Run, pairs: Sequence[Assignment], ask: Callable[[Executor, Assignment], Found]
+        self,
+        run: Run,
+        assignments: Sequence[Assignment],
+        ask: Callable[[Executor, Assignment], Found],
     ) -> list[Found]:
-        """Return what ``ask`` returns for each pair, in order; workers are asked all at once."""
+        """Return the results of ``ask``, in the order of the assignments; workers run at once."""
         old_manifest = run.manifest
-        worker_pairs = [pair for pair in pairs if self._elsewhere and not behind_server(pair.model)]
-        results = self._by_workers(run, worker_pairs, ask) if worker_pairs else {}
-        for pair in pairs:
-            if pair.model not in results:
-                results[pair.model] = ask(self.here, pair)
-        names = [pair.model for pair in pairs]
-        if worker_pairs:
+        for_workers = [
+            assignment
+            for assignment in assignments
+            if self._elsewhere and not behind_server(assignment.model)
+        ]
+        results = self._by_workers(run, for_workers, ask) if for_workers else {}
+        for assignment in assignments:
+            if assignment.model not in results:
+                results[assignment.model] = ask(self.here, assignment)
+        names = [assignment.model for assignment in assignments]
+        if for_workers:
             run.manifest = in_order(run.manifest, names, before=old_manifest)
         return [results[name] for name in names]
 
     def _by_workers(
-        self, run: Run, pairs: Sequence[Assignment], ask: Callable[[Executor, Assignment], Found]
+        self,
+        run: Run,
+        assignments: Sequence[Assignment],
+        ask: Callable[[Executor, Assignment], Found],
     ) -> dict[str, Found]:
-        """Return what ``ask`` returns for each pair, by model."""
+        """Return what ``ask`` returns for each assignment, by model."""
         import torch
 
         from goffman.workers.worker import LocalBackend
@@ -187,20 +197,20 @@ class Executors:
                 backend = RayBackend(options.workers, device=options.device, threads=threads)
             self._pool = WorkerPool(backend, note=self._note, mixed=options.mixed_hardware)
 
-        def asked(pair: Assignment, group: ModelGroup) -> Found:
-            return ask(Executor(options=self.options, group=group, threads=threads), pair)
+        def asked(assignment: Assignment, group: ModelGroup) -> Found:
+            return ask(Executor(options=self.options, group=group, threads=threads), assignment)
 
         works = [
             ModelWork(
-                spec=pair.model,
-                size=parameters_of(pair.model, kind=pair.kind, options=self.options),
-                sentences=_sentences_left(pair, run.manifest),
-                ask=partial(asked, pair),
+                spec=assignment.model,
+                size=parameters_of(assignment.model, kind=assignment.kind, options=self.options),
+                sentences=_sentences_left(assignment, run.manifest),
+                ask=partial(asked, assignment),
             )
-            for pair in pairs
+            for assignment in assignments
         ]
         results = run_concurrently(self._pool, works)
-        return dict(zip((pair.model for pair in pairs), results, strict=True))
+        return dict(zip((assignment.model for assignment in assignments), results, strict=True))
 
 
 def _devices(given: str) -> tuple[str, ...]:
@@ -224,11 +234,11 @@ def _devices(given: str) -> tuple[str, ...]:
     return devices
 
 
-def _sentences_left(pair: Assignment, manifest: Manifest) -> int:
+def _sentences_left(assignment: Assignment, manifest: Manifest) -> int:
     """Return about how many sentences a model is still to be asked."""
-    entries = manifest.answers.get(pair.model, {})
+    entries = manifest.answers.get(assignment.model, {})
     return sum(
         question.expected
-        for question in pair.questions
+        for question in assignment.questions
         if (entry := entries.get(question.instrument.id)) is None or entry.parts is None
     )

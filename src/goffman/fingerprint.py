@@ -27,9 +27,9 @@ from goffman.runs.files import README, Folder
 from goffman.runs.manifest import (
     Manifest,
     Reported,
-    asker_of,
     checksum,
     read_manifest,
+    setup_digest,
     with_measuring,
 )
 from goffman.runs.run import PROMPTS, WITHIN, Run, is_stored
@@ -76,37 +76,37 @@ class Asked:
             return None
         return _digest(
             code_digest(),
-            asker_of(self.manifest, model=model, instrument=question.instrument.id),
+            setup_digest(self.manifest, model=model, instrument=question.instrument.id),
             repr(question.settings),
             repr(question.prompts),
             [loading.device, loading.precision, loading.labels, self.batch_size],
         )
 
-    def has(self, pair: Assignment) -> bool:
+    def has(self, assignment: Assignment) -> bool:
         """Return whether all is answered by the manifest; do not look at files and answers."""
-        entries = self.manifest.answers.get(pair.model, {})
-        for question in pair.questions:
+        entries = self.manifest.answers.get(assignment.model, {})
+        for question in assignment.questions:
             entry = entries.get(question.instrument.id)
             if entry is None or entry.known is None or entry.parts is None:
                 return False
-            if entry.known != self.digest(question, model=pair.model):
+            if entry.known != self.digest(question, model=assignment.model):
                 return False
         return True
 
-    def collected(self, run: Path, pair: Assignment) -> Sequence[Collected] | None:
+    def collected(self, run: Path, assignment: Assignment) -> Sequence[Collected] | None:
         """Return summaries of the answers if nothing is left to ask; None: load the model.
 
         The same code would come to the same sentences from the same files.
         """
-        model, manifest = pair.model, self.manifest
-        if not self.has(pair):
+        model, manifest = assignment.model, self.manifest
+        if not self.has(assignment):
             return None
         sums = checksums(model, self.loading)
         if any(getattr(manifest.models[model], name) != value for name, value in sums.items()):
             return None
         if manifest.tables.get(PROMPTS) != [checksum(Folder(run).read(PROMPTS) or b"")]:
             return None
-        names = [question.instrument.id for question in pair.questions]
+        names = [question.instrument.id for question in assignment.questions]
         entries = {name: manifest.answers[model][name] for name in names}
         if not all(
             is_stored(run, entry, model=model, instrument=name) for name, entry in entries.items()

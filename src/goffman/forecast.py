@@ -122,27 +122,29 @@ Duration = Callable[[int], str]
 
 
 def describe_parts(
-    pairs: Sequence[Assignment], loading: LoadOptions, options: AskOptions
+    assignments: Sequence[Assignment], loading: LoadOptions, options: AskOptions
 ) -> Iterator[str]:
     """Yield a line for each model that is asked a sample, or for which a sample might suffice."""
-    for pair in pairs:
+    for assignment in assignments:
         unsampled = [
             question
-            for question in pair.questions
+            for question in assignment.questions
             if 0 < len(question.part("balanced")) < len(question.prompts)
         ]
         prompts = [prompt for question in unsampled for prompt in question.prompts]
         sample_prompts = [prompt for question in unsampled for prompt in question.part("balanced")]
-        duration = _durations(pair.model, loading) if unsampled else lambda _: ""
+        duration = _durations(assignment.model, loading) if unsampled else lambda _: ""
         time = duration(_tokens(prompts))
         counts = {
             question.instrument.id: len(question.prompts) * question.trials
-            for question in pair.questions
+            for question in assignment.questions
         }
-        total = sum(question.every or counts[question.instrument.id] for question in pair.questions)
+        total = sum(
+            question.every or counts[question.instrument.id] for question in assignment.questions
+        )
         now = sum(counts.values())
         of_total = "" if now == total else f" of {total:,}"
-        sentences = [f"{pair.model} is asked {now:,}{of_total} prompts{time}."]
+        sentences = [f"{assignment.model} is asked {now:,}{of_total} prompts{time}."]
         if unsampled and options.sample is None:
             sample = (
                 f"{now - len(prompts) + len(sample_prompts):,}{duration(_tokens(sample_prompts))}"

@@ -102,47 +102,50 @@ def audit(
     loading, options = loading or LoadOptions(), options or AskOptions()
     listener, measuring = listener or Listener(), measuring or MeasureOptions()
     check_names(models)
-    loading = (places := Executors(loading, note=listener.note)).options
+    loading = (executors := Executors(loading, note=listener.note)).options
     # Told only when all options are known to fit: notes before an error would hide it.
     notes: list[str] = []
     noting = replace(listener, note=notes.append)
-    pairs = assign(models, instruments, loading=loading, options=options, listener=noting)
-    extras = assign_further(pairs, options, listener=noting)
-    kinds = {pair.model: pair.kind for pair in pairs}
+    assignments = assign(models, instruments, loading=loading, options=options, listener=noting)
+    extras = assign_further(assignments, options, listener=noting)
+    kinds = {assignment.model: assignment.kind for assignment in assignments}
     check_options(kinds, labels=loading.labels, pairs=measuring.pairs)
     folder = output or default_folder(models)
     check_place(folder)
-    words, people = words_for(pairs, folder, measuring), anchors_with(measuring.anchors)
+    words, people = words_for(assignments, folder, measuring), anchors_with(measuring.anchors)
     manifest = read_manifest(folder) or Manifest()
     asked = Asked(manifest=manifest, loading=loading, batch_size=options.batch_size)
-    for pair in pairs:
-        if not asked.has(pair):
-            check(pair.model, kind=pair.kind, options=loading)
-    notes += [*options_without_effect(pairs, options), *describe_parts(pairs, loading, options)]
+    for assignment in assignments:
+        if not asked.has(assignment):
+            check(assignment.model, kind=assignment.kind, options=loading)
+    notes += [
+        *options_without_effect(assignments, options),
+        *describe_parts(assignments, loading, options),
+    ]
     for note in (*notes, *(cost for extra in extras for cost in extra.describe())):
         listener.note(note)
     if options.dry_run:
-        _tell(pairs, folder, options, listener)
+        _tell(assignments, folder, options, listener)
         for extra in extras:
-            _tell(extra.pairs, folder / extra.name, options, extra.listener(listener))
+            _tell(extra.assignments, folder / extra.name, options, extra.listener(listener))
         return Audit(folder=folder, asked=())
-    groups: list[tuple[Sequence[Assignment], Callable[[str], str]]] = [(pairs, str)]
-    groups += [(extra.pairs, extra.called) for extra in extras]
+    groups: list[tuple[Sequence[Assignment], Callable[[str], str]]] = [(assignments, str)]
+    groups += [(extra.assignments, extra.called) for extra in extras]
     listener.expect(
         {
-            (pair.model, name(question.instrument.id)): question.expected
+            (assignment.model, name(question.instrument.id)): question.expected
             for group, name in groups
-            for pair in group
-            if not asked.has(pair)
-            for question in pair.questions
+            for assignment in group
+            if not asked.has(assignment)
+            for question in assignment.questions
         }
     )
     with open_run(folder, seed=options.seed) as run:
-        work = _Work(run=run, place=places.here, options=options, listener=listener)
-        with closing(places):
-            collected = _ask_all(work, places, pairs)
+        work = _Work(run=run, executor=executors.here, options=options, listener=listener)
+        with closing(executors):
+            collected = _ask_all(work, executors, assignments)
             for extra in extras:
-                collected += _ask_further(work, places, extra)
+                collected += _ask_further(work, executors, extra)
         listener.stage("Measuring the answers")
         summary = current_summary(
             run, words, seed=options.seed, pairs=measuring.pairs, note=listener.note, anchors=people
@@ -153,48 +156,54 @@ def audit(
     return Audit(folder=folder, asked=tuple(collected), said=summary, report=page)
 
 
-def _ask_all(work: _Work, places: Executors, pairs: Sequence[Assignment]) -> list[Collected]:
+def _ask_all(
+    work: _Work, executors: Executors, assignments: Sequence[Assignment]
+) -> list[Collected]:
     """Enter the instruments in the run, ask all questions, and return summaries of the answers."""
-    for question in (question for pair in pairs for question in pair.questions):
-        enter_instrument(work.run, question, [pair.model for pair in pairs])
-    results = places.each(
-        work.run, pairs, lambda place, pair: [*_ask_model(replace(work, place=place), pair)]
+    for question in (question for assignment in assignments for question in assignment.questions):
+        enter_instrument(work.run, question, [assignment.model for assignment in assignments])
+    results = executors.each(
+        work.run,
+        assignments,
+        lambda executor, assignment: [*_ask_model(replace(work, executor=executor), assignment)],
     )
     return [answers for model_answers in results for answers in model_answers]
 
 
-def _ask_further(work: _Work, places: Executors, further: Further) -> list[Collected]:
-    """Ask what is asked only on request, in a run within the run; return summaries."""
+def _ask_further(work: _Work, executors: Executors, further: Further) -> list[Collected]:
+    """Ask paraphrases or second identities, in a folder within the run; return summaries."""
     with open_run(work.run.place / further.name, seed=work.options.seed) as run:
-        # What is known of a model, such as how far a lower precision is off, is not measured again.
+        # The entries of models, such as how far a lower precision is off, are not measured again.
         run.manifest = replace(
             run.manifest, models={**work.run.manifest.models, **run.manifest.models}
         )
         inner_work = replace(work, run=run, listener=further.listener(work.listener))
-        collected = _ask_all(inner_work, places, further.pairs)
+        collected = _ask_all(inner_work, executors, further.assignments)
     return [
         replace(answers, instrument=further.called(answers.instrument)) for answers in collected
     ]
 
 
 def _tell(
-    pairs: Sequence[Assignment], folder: Path, options: AskOptions, listener: Listener
+    assignments: Sequence[Assignment], folder: Path, options: AskOptions, listener: Listener
 ) -> None:
     """Tell the user what would be asked."""
     # A user who asks only for this wants every line of it.
     listener = replace(listener, detail=listener.note)
-    for pair in pairs:
-        for question in pair.questions:
+    for assignment in assignments:
+        for question in assignment.questions:
             count, settings = counted(question.prompts), question.settings
             is_recursive = settings is not None and settings.depth > 1
             addition = ", and further sentences that depend on the answers" if is_recursive else ""
-            listener.note(f"{question.instrument.id}, {pair.model}: {count}{addition}.")
-        _tell_requests(pair, folder, options, listener)
+            listener.note(f"{question.instrument.id}, {assignment.model}: {count}{addition}.")
+        _tell_requests(assignment, folder, options, listener)
 
 
-def words_for(pairs: Sequence[Assignment], folder: Path, measuring: MeasureOptions) -> Lexicons:
+def words_for(
+    assignments: Sequence[Assignment], folder: Path, measuring: MeasureOptions
+) -> Lexicons:
     """Return the lexicons to read answers with, those of the instruments' language."""
-    questions = [question for pair in pairs for question in pair.questions]
+    questions = [question for assignment in assignments for question in assignment.questions]
     manifest = read_manifest(folder)
     parser = measuring.parser or parser_of(manifest)
     shipped = check_languages(lexicon_uses(questions, manifest), replace(measuring, parser=parser))
@@ -203,22 +212,22 @@ def words_for(pairs: Sequence[Assignment], folder: Path, measuring: MeasureOptio
 
 @dataclass(frozen=True, kw_only=True)
 class _Work:
-    """What is the same for every model of an audit, except the place where it computes."""
+    """What is the same for every model of an audit, except the executor."""
 
     run: Run
-    place: Executor
+    executor: Executor
     options: AskOptions
     listener: Listener
 
     @property
     def asked(self) -> Asked:
-        """Return what is answered."""
-        loading, batch_size = self.place.options, self.options.batch_size
+        """Return the manifest's record of answers, to check which of them can be used again."""
+        loading, batch_size = self.executor.options, self.options.batch_size
         return Asked(manifest=self.run.manifest, loading=loading, batch_size=batch_size)
 
 
 def enter_instrument(run: Run, question: Question, models: Sequence[str]) -> None:
-    """Enter the instrument in the run, which refuses one that differs from its own."""
+    """Enter an instrument in the manifest; raise RunError if it differs from the run's own."""
     instrument = question.instrument
     has_trials = answers_to(instrument.kind) == "replies" or question.trials > 1
     main_count = sum(not is_control(prompt) for prompt in question.prompts)
@@ -243,12 +252,12 @@ def enter_instrument(run: Run, question: Question, models: Sequence[str]) -> Non
     )
 
 
-def _ask_model(work: _Work, pair: Assignment) -> Iterator[Collected]:
+def _ask_model(work: _Work, assignment: Assignment) -> Iterator[Collected]:
     """Load a model, yield summaries of its answers, and drop it afterwards."""
-    name = pair.model
+    name = assignment.model
     split_words: set[str] = set()  # Noted once, and not again for each instrument.
-    is_chat = model_kinds()[pair.kind].answers == "replies"
-    for answers in (_ask_chat if is_chat else _ask_local)(work, pair):
+    is_chat = model_kinds()[assignment.kind].answers == "replies"
+    for answers in (_ask_chat if is_chat else _ask_in_batches)(work, assignment):
         if count := len(answers.damaged):
             files = "1 file" if count == 1 else f"{count} files"
             work.listener.note(
@@ -267,25 +276,34 @@ def _ask_model(work: _Work, pair: Assignment) -> Iterator[Collected]:
         yield answers
 
 
-def _ask_local(work: _Work, pair: Assignment) -> Iterator[Collected]:
-    """Yield summaries of the answers of a model that computes here, or in workers."""
-    row, run = model_kinds()[pair.kind], work.run
-    stored = work.asked.collected(run.folder, pair)
+def _ask_in_batches(work: _Work, assignment: Assignment) -> Iterator[Collected]:
+    """Yield summaries of the answers of a model that computes in this process or in workers.
+
+    The model is loaded and entered in the run's manifest only if not all answers are stored.
+    """
+    stored = work.asked.collected(work.run.folder, assignment)
     if stored is not None:
-        for note in run.manifest.models[pair.model].notes:
-            work.listener.detail(f"{pair.model}: {note}")
-        for question, answers in zip(pair.questions, stored, strict=True):
+        for note in work.run.manifest.models[assignment.model].notes:
+            work.listener.detail(f"{assignment.model}: {note}")
+        for question, answers in zip(assignment.questions, stored, strict=True):
             asked_prompts(question, work.listener.note)
             yield answers
         return
-    model = work.place.load(pair.model, kind=row.name)
-    limits = limits_for(model.identity.device, batch_size=work.options.batch_size)
-    if row.answers == "fills":
-        check_top_k(model, pair)
-    _enter_model(work, pair, model, model_entry(model.identity, limits, **row.says(model)))
-    work.place.enter(run)
-    for question in pair.questions:
+    model, limits = _load_and_enter(work, assignment)
+    for question in assignment.questions:
         yield _ask_question(work, question, model, limits)
+
+
+def _load_and_enter(work: _Work, assignment: Assignment) -> tuple[Any, BatchLimits]:
+    """Return a model with its batch sizes, after entering it and its workers in the manifest."""
+    kind = model_kinds()[assignment.kind]
+    model = work.executor.load(assignment.model, kind=kind.name)
+    limits = limits_for(model.identity.device, batch_size=work.options.batch_size)
+    if kind.answers == "fills":
+        check_top_k(model, assignment)
+    _enter_model(work, assignment, model, model_entry(model.identity, limits, **kind.says(model)))
+    work.executor.enter(work.run)
+    return model, limits
 
 
 def _ask_question(work: _Work, question: Question, model: Any, limits: BatchLimits) -> Collected:
@@ -298,7 +316,7 @@ def _ask_question(work: _Work, question: Question, model: Any, limits: BatchLimi
         prompts=asked_prompts(question, note),
         limits=limits,
         watch=work.listener.progress,
-        group=work.place.group,
+        group=work.executor.group,
         known=work.asked.digest(question, model=name),
         first=[*question.parts.values()],
         phrases=carried_phrases(instrument, question.prompts, parts=question.parts.values())
@@ -309,46 +327,51 @@ def _ask_question(work: _Work, question: Question, model: Any, limits: BatchLimi
     return ask_batches(job, adapter)
 
 
-def _enter_model(work: _Work, pair: Assignment, model: Any, entry: Entry) -> None:
-    """Enter the model in the run, with a lower precision's deviation; the run may refuse it."""
+def _enter_model(work: _Work, assignment: Assignment, model: Any, entry: Entry) -> None:
+    """Enter a model in the manifest, with the deviation of a precision below float32.
+
+    Raise RunError if the run has another model of that name.
+    """
     run, identity = work.run, model.identity
     for note in identity.notes:
         work.listener.detail(f"{identity.name}: {note}")
     is_lower = identity.precision not in ("float32", None)
     if is_lower and identity.name not in run.manifest.models:
-        deviation = _deviation(work, pair, model)
+        deviation = _deviation(work, assignment, model)
         entry = {**entry, **({} if deviation is None else {"deviation": deviation})}
     run.manifest = with_model(run.manifest, run.folder, name=identity.name, entry=entry)
 
 
-def _deviation(work: _Work, pair: Assignment, low: object) -> Entry | None:
-    """Return how far the model is from itself in float32; None: its kind cannot say."""
-    row = model_kinds()[pair.kind]
-    if row.deviation is None:
+def _deviation(work: _Work, assignment: Assignment, low: object) -> Entry | None:
+    """Return how far a model's answers are from its own in float32; None if its kind cannot say."""
+    kind = model_kinds()[assignment.kind]
+    if kind.deviation is None:
         return None
-    prompts = [prompt for question in pair.questions for prompt in question.prompts]
-    if row.answers == "likelihoods":
+    prompts = [prompt for question in assignment.questions for prompt in question.prompts]
+    if kind.answers == "likelihoods":
         texts = [
             prompt.text.replace(MASK, prompt.pronoun or "") for prompt in with_one_mask(prompts)
         ]
     else:
         texts = [prompt.asked for prompt in prompts if prompt.text.count(MASK) <= 1]
-    top_k = max(question.settings.top_k if question.settings else 0 for question in pair.questions)
+    top_k = max(
+        question.settings.top_k if question.settings else 0 for question in assignment.questions
+    )
     sample = draw_sample(texts, top_k=top_k, seed=work.options.seed)
-    return work.place.deviation(pair.model, kind=row.name, low=low, sample=sample)
+    return work.executor.deviation(assignment.model, kind=kind.name, low=low, sample=sample)
 
 
-def _ask_chat(work: _Work, pair: Assignment) -> Iterator[Collected]:
+def _ask_chat(work: _Work, assignment: Assignment) -> Iterator[Collected]:
     """Yield summaries of a chat model's answers: next words and options, then replies."""
-    run, place, options = work.run, work.place, work.options
-    model = _load_chat(work, pair)
-    place.enter(run)
+    run, executor, options = work.run, work.executor, work.options
+    model = _load_chat(work, assignment)
+    executor.enter(run)
     limits = limits_for(model.identity.device, batch_size=options.batch_size)
-    local_kinds = () if behind_server(pair.model) else model_kinds()[pair.kind].here
-    for question in pair.questions:
+    local_kinds = () if behind_server(assignment.model) else model_kinds()[assignment.kind].here
+    for question in assignment.questions:
         if question.instrument.kind in local_kinds:
             yield _ask_question(work, question, model, limits)
-    for question in pair.in_text:
+    for question in assignment.in_text:
         instrument = question.instrument
         keep_prompts(run, instrument.id, question.prompts)
         job = ChatJob(
@@ -360,25 +383,28 @@ def _ask_chat(work: _Work, pair: Assignment) -> Iterator[Collected]:
             watch=work.listener.progress,
             words=instrument.kind == "complete",
             options=instrument.kind == "say",
-            group=place.group,
+            group=executor.group,
         )
         yield ask_replies(job, model)
-        yield from _with_replies(work, pair, question)
+        yield from _with_replies(work, assignment, question)
 
 
-def _load_chat(work: _Work, pair: Assignment) -> Any:
-    """Return the model, entered in the run, which may refuse it; tell what asking will take."""
-    run, name, options, listener = work.run, pair.model, work.options, work.listener
+def _load_chat(work: _Work, assignment: Assignment) -> Any:
+    """Return a chat model after entering it in the manifest; tell the user what asking takes.
+
+    Raise RunError if the run has another model of that name.
+    """
+    run, name, options, listener = work.run, assignment.model, work.options, work.listener
     sampling = options.chats.sampling
     calling = replace(options.chats.calling, batch_size=options.batch_size)
-    model = work.place.load(name, kind=pair.kind, sampling=sampling, calling=calling)
+    model = work.executor.load(name, kind=assignment.kind, sampling=sampling, calling=calling)
     for remark in model.identity.notes:
         listener.detail(f"{name}: {remark}")
     how: Entry = {"sampling": sampling, "seed": options.seed, **address_entry(name)}
     entry = model_entry(model.identity, **how)
     old_manifest = run.manifest
     run.manifest = with_model(old_manifest, run.folder, name=name, entry=entry)
-    if _tell_requests(pair, run.folder, options, listener) and isinstance(model, Serves):
+    if _tell_requests(assignment, run.folder, options, listener) and isinstance(model, Serves):
         try:
             model.meet()
         except ModelError:
@@ -388,11 +414,13 @@ def _load_chat(work: _Work, pair: Assignment) -> Any:
     return model
 
 
-def _tell_requests(pair: Assignment, run: Path, options: AskOptions, listener: Listener) -> bool:
+def _tell_requests(
+    assignment: Assignment, run: Path, options: AskOptions, listener: Listener
+) -> bool:
     """Return whether anything is left to ask a chat model; tell the user what that will take."""
     forecasts = {}
-    model, manifest = pair.model, read_manifest(run) or Manifest()
-    for question in pair.in_text:
+    model, manifest = assignment.model, read_manifest(run) or Manifest()
+    for question in assignment.in_text:
         name = question.instrument.id
         replies = replies_of(run, manifest, model=model, instrument=name)
         stored = known_questions(replies, question.prompts, trials=question.trials)
@@ -408,12 +436,15 @@ def _tell_requests(pair: Assignment, run: Path, options: AskOptions, listener: L
     return bool(forecasts)
 
 
-def _with_replies(work: _Work, pair: Assignment, asked: Question) -> Iterator[Collected]:
-    """Yield the options' probabilities that a server gave with its replies, if any."""
-    question = pair.beside.get(asked.instrument.id)
+def _with_replies(work: _Work, assignment: Assignment, asked: Question) -> Iterator[Collected]:
+    """Store the options' probabilities that a server gave with its replies; yield their summary.
+
+    Yield nothing if the server gave none.
+    """
+    question = assignment.beside.get(asked.instrument.id)
     if question is None:
         return
-    run, model, note = work.run, pair.model, work.listener.note
+    run, model, note = work.run, assignment.model, work.listener.note
     options = options_of_replies(
         run.folder, asked.prompts, question.prompts, model=model, note=note
     )

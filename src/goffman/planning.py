@@ -115,7 +115,7 @@ class Question:
 
 
 def questions_of(
-    ways: Sequence[PromptSet],
+    prompt_sets: Sequence[PromptSet],
     options: AskOptions,
     listener: Listener,
     *,
@@ -131,9 +131,10 @@ def questions_of(
     questions: dict[str, Question] = {}
     noted_ids: set[str] = set()
     limit = options.limit
-    for way in ways:
-        instrument, answer_tables = way.instrument, tables.get(way.instrument.id, set())
-        chosen = _chosen_prompts(way, options, slowly=instrument.id in slowly)
+    for prompt_set in prompt_sets:
+        instrument = prompt_set.instrument
+        answer_tables = tables.get(instrument.id, set())
+        chosen = _chosen_prompts(prompt_set, options, slowly=instrument.id in slowly)
         rendered = render(instrument, chosen)
         if instrument.base not in noted_ids:
             # Noted once, even if sentence pairs are asked in two modes.
@@ -284,9 +285,9 @@ def _settings(
     return settings_of(instrument, top_k=options.top_k if heeded else None, targets=targets)
 
 
-def _chosen_prompts(way: PromptSet, options: AskOptions, *, slowly: bool) -> PromptOptions:
+def _chosen_prompts(prompt_set: PromptSet, options: AskOptions, *, slowly: bool) -> PromptOptions:
     """Return the options to render; the sample is balanced by default if some model takes long."""
-    instrument, settings = way.instrument, way.settings
+    instrument, settings = prompt_set.instrument, prompt_set.settings
     no_answer = options.no_answer if instrument.kind in CHOICES else None
     sample = options.sample or ("balanced" if slowly else "all")
     has_pairs = isinstance(instrument.content, SentencePairs)
@@ -363,11 +364,11 @@ def assign(
     Instruments that a model cannot answer are left out for it, with a note. Raise ModelError for a
     model without any question, and for an instrument that the user named and no model can answer.
     """
-    ways = every_way(instruments, options)
+    prompt_sets = every_way(instruments, options)
     named = bool(instruments)
     descriptions = [describe(model, loading) for model in dict.fromkeys(models)]
-    chosen = [_chosen(ways, description, named=named) for description in descriptions]
-    used_ids = {way.instrument.base for model in chosen for way in model.ways}
+    chosen = [_chosen(prompt_sets, description, named=named) for description in descriptions]
+    used_ids = {prompt_set.instrument.base for model in chosen for prompt_set in model.prompt_sets}
     for name in options.settings:
         if (instrument := name.rpartition(".")[0]) not in used_ids:
             listener.note(
@@ -375,33 +376,35 @@ def assign(
                 f"{instrument}."
             )
     for model in chosen:
-        if options.modes and not model.ways:
+        if options.modes and not model.prompt_sets:
             raise ModelError(
                 f"{model.description} It cannot be asked in the mode {' or '.join(options.modes)}. "
                 "Leave out --mode to ask it in every mode that it can answer."
             )
-    _check(ways, chosen, listener=listener, named=named)
+    _check(prompt_sets, chosen, listener=listener, named=named)
     slow_ids: set[str] = set()
     tables: dict[str, set[AnswerTable]] = {}
     for model in chosen:
-        slow_ids |= {way.instrument.id for way in model.beside.values()}
-        for way in (*model.ways, *model.beside.values()):
-            id_, kind = way.instrument.id, way.instrument.kind
-            table = table_of(model.name, model.description.kind, way.instrument)
+        slow_ids |= {prompt_set.instrument.id for prompt_set in model.beside.values()}
+        for prompt_set in (*model.prompt_sets, *model.beside.values()):
+            id_, kind = prompt_set.instrument.id, prompt_set.instrument.kind
+            table = table_of(model.name, model.description.kind, prompt_set.instrument)
             tables.setdefault(id_, set()).update({table} if table else ())
             if answers_to(kind) == "replies" or (
                 kind in SUBSAMPLED_KINDS and behind_server(model.name)
             ):
                 slow_ids.add(id_)
     # Prompts that no model is asked are not rendered: coreference has 12,640 prompts.
-    asked_ways = [way for way in ways if way.instrument.id in tables]
-    questions = questions_of(asked_ways, options, listener, slowly=slow_ids, tables=tables)
+    asked_sets = [prompt_set for prompt_set in prompt_sets if prompt_set.instrument.id in tables]
+    questions = questions_of(asked_sets, options, listener, slowly=slow_ids, tables=tables)
     return [
         Assignment(
             model=model.name,
             kind=model.description.kind,
-            questions=[questions[way.instrument.id] for way in model.ways],
-            beside={id_: questions[way.instrument.id] for id_, way in model.beside.items()},
+            questions=[questions[prompt_set.instrument.id] for prompt_set in model.prompt_sets],
+            beside={
+                id_: questions[prompt_set.instrument.id] for id_, prompt_set in model.beside.items()
+            },
         )
         for model in chosen
     ]
@@ -412,7 +415,7 @@ class _Chosen:
     """A model, and the modes of instruments in which it is asked."""
 
     description: Description
-    ways: Sequence[PromptSet]
+    prompt_sets: Sequence[PromptSet]
     beside: Mapping[str, PromptSet]
     """See Assignment."""
 
@@ -429,14 +432,16 @@ def table_of(model: str, kind: str, instrument: Instrument) -> AnswerTable | Non
 
 def who_can_answer(models: Sequence[str], instruments: Sequence[str]) -> list[str]:
     """Return the models that can be asked at least one of the instruments."""
-    ways = every_way(instruments, AskOptions())
+    prompt_sets = every_way(instruments, AskOptions())
     return [
-        model for model in models if _chosen(ways, describe(model), named=bool(instruments)).ways
+        model
+        for model in models
+        if _chosen(prompt_sets, describe(model), named=bool(instruments)).prompt_sets
     ]
 
 
-def _chosen(ways: Sequence[PromptSet], description: Description, *, named: bool) -> _Chosen:
-    """Return the ways in which a model can be asked; ``named``: the user named the instruments."""
+def _chosen(prompt_sets: Sequence[PromptSet], description: Description, *, named: bool) -> _Chosen:
+    """Return in which modes a model can be asked; ``named``: the user named the instruments."""
     model, kind = description.name, description.kind
     served = behind_server(model)
 
@@ -448,16 +453,18 @@ def _chosen(ways: Sequence[PromptSet], description: Description, *, named: bool)
             return False
         return kind in model_kinds() and table_of(model, kind, instrument) is not None
 
-    fitting = [way for way in ways if fits(way.instrument)]
+    fitting = [prompt_set for prompt_set in prompt_sets if fits(prompt_set.instrument)]
     by_probability = {
-        way.instrument.base: way for way in ways if served and way.instrument.kind == "choose"
+        prompt_set.instrument.base: prompt_set
+        for prompt_set in prompt_sets
+        if served and prompt_set.instrument.kind == "choose"
     }
     beside = {
-        way.instrument.id: by_probability[way.instrument.base]
-        for way in fitting
-        if way.instrument.kind == "say" and way.instrument.base in by_probability
+        prompt_set.instrument.id: by_probability[prompt_set.instrument.base]
+        for prompt_set in fitting
+        if prompt_set.instrument.kind == "say" and prompt_set.instrument.base in by_probability
     }
-    return _Chosen(description=description, ways=fitting, beside=beside)
+    return _Chosen(description=description, prompt_sets=fitting, beside=beside)
 
 
 def _is_asked(kind: str, instrument: Instrument) -> bool:
@@ -499,16 +506,18 @@ def every_way(instruments: Sequence[str], options: AskOptions) -> list[PromptSet
 
 
 def _check(
-    ways: Sequence[PromptSet], chosen: Sequence[_Chosen], *, listener: Listener, named: bool
+    prompt_sets: Sequence[PromptSet], chosen: Sequence[_Chosen], *, listener: Listener, named: bool
 ) -> None:
     """Raise ModelError for a model without any question, or a named instrument without a model."""
     kinds_by_id: dict[str, list[InstrumentKind]] = {}
-    unnamed = {way.instrument.base: way.instrument for way in ways if not named}
-    for way in ways:
-        kinds_by_id.setdefault(way.instrument.base, []).append(way.instrument.kind)
+    unnamed = {
+        prompt_set.instrument.base: prompt_set.instrument for prompt_set in prompt_sets if not named
+    }
+    for prompt_set in prompt_sets:
+        kinds_by_id.setdefault(prompt_set.instrument.base, []).append(prompt_set.instrument.kind)
     unasked = dict(kinds_by_id)
     for model in chosen:
-        model_ids = {way.instrument.base for way in model.ways}
+        model_ids = {prompt_set.instrument.base for prompt_set in model.prompt_sets}
         skipped: dict[str, list[str]] = {}
         for name, kinds in kinds_by_id.items():
             if name in model_ids:
@@ -548,7 +557,7 @@ class Further:
 
     name: str
     """The name of its folder; readers see it after the name of the instrument."""
-    pairs: Sequence[Assignment]
+    assignments: Sequence[Assignment]
     cost: str
     """What its prompts are, for a sentence: in other wordings (--paraphrases)."""
 
@@ -558,14 +567,16 @@ class Further:
 
     def describe(self) -> Iterator[str]:
         """Yield a sentence for each model: how many more prompts it is asked."""
-        for pair in self.pairs:
-            count = sum(len(question.prompts) * question.trials for question in pair.questions)
-            yield f"{pair.model} is asked another {count:,} prompts {self.cost}."
+        for assignment in self.assignments:
+            count = sum(
+                len(question.prompts) * question.trials for question in assignment.questions
+            )
+            yield f"{assignment.model} is asked another {count:,} prompts {self.cost}."
 
     def listener(self, listener: Listener) -> Listener:
         """Return a listener whose messages name this further run."""
         # Notes about a model itself were given with the main prompts.
-        of_models = tuple(f"{pair.model}: " for pair in self.pairs)
+        of_models = tuple(f"{assignment.model}: " for assignment in self.assignments)
 
         def note(text: str) -> None:
             if not text.startswith(of_models):
@@ -582,7 +593,7 @@ class Further:
 
 
 def assign_further(
-    pairs: Sequence[Assignment], options: AskOptions, *, listener: Listener
+    assignments: Sequence[Assignment], options: AskOptions, *, listener: Listener
 ) -> list[Further]:
     """Return the runs for paraphrases and for second identities; by default neither.
 
@@ -590,21 +601,23 @@ def assign_further(
     """
     runs = []
     if options.paraphrases:
-        assignments = _assign_again(
-            pairs, lambda question: paraphrased_questions(question, options)
+        further_assignments = _assign_again(
+            assignments, lambda question: paraphrased_questions(question, options)
         )
         cost = "in other wordings (--paraphrases)"
-        runs.append(Further(name=PARAPHRASES, pairs=assignments, cost=cost))
+        runs.append(Further(name=PARAPHRASES, assignments=further_assignments, cost=cost))
     if factor := options.cross:
-        assignments = _assign_again(pairs, lambda question: crossed_questions(question, options))
-        _check_crossed(pairs, assignments, factor, listener)
+        further_assignments = _assign_again(
+            assignments, lambda question: crossed_questions(question, options)
+        )
+        _check_crossed(assignments, further_assignments, factor, listener)
         cost = f"about people with a second identity (--cross {factor.id})"
-        runs.append(Further(name=IDENTITIES, pairs=assignments, cost=cost))
-    return [further for further in runs if further.pairs]
+        runs.append(Further(name=IDENTITIES, assignments=further_assignments, cost=cost))
+    return [further for further in runs if further.assignments]
 
 
 def _check_crossed(
-    pairs: Sequence[Assignment],
+    assignments: Sequence[Assignment],
     crossed: Sequence[Assignment],
     factor: Identities,
     listener: Listener,
@@ -613,10 +626,12 @@ def _check_crossed(
     all_ids, able_ids = (
         list(
             dict.fromkeys(
-                question.instrument.base for pair in assignments for question in pair.questions
+                question.instrument.base
+                for assignment in group
+                for question in assignment.questions
             )
         )
-        for assignments in (pairs, crossed)
+        for group in (assignments, crossed)
     )
     unable_ids = [id_ for id_ in all_ids if id_ not in able_ids]
     if not able_ids:
@@ -626,32 +641,35 @@ def _check_crossed(
 
 
 def _assign_again(
-    pairs: Sequence[Assignment], make: Callable[[Question], Question | None]
+    assignments: Sequence[Assignment], make: Callable[[Question], Question | None]
 ) -> list[Assignment]:
-    """Return the assignments of the questions that ``make`` returns; None leaves a question out."""
+    """Return the assignments with the questions that ``make`` returns in place of their own.
+
+    A question for which it returns None is left out.
+    """
     questions = {
         question.instrument.id: question
-        for pair in pairs
-        for question in (*pair.questions, *pair.beside.values())
+        for assignment in assignments
+        for question in (*assignment.questions, *assignment.beside.values())
     }
     remade = {id_: again for id_, question in questions.items() if (again := make(question))}
-    assignments = [
+    remade_assignments = [
         replace(
-            pair,
+            assignment,
             questions=[
                 remade[question.instrument.id]
-                for question in pair.questions
+                for question in assignment.questions
                 if question.instrument.id in remade
             ],
             beside={
                 id_: remade[question.instrument.id]
-                for id_, question in pair.beside.items()
+                for id_, question in assignment.beside.items()
                 if remade.keys() >= {id_, question.instrument.id}
             },
         )
-        for pair in pairs
+        for assignment in assignments
     ]
-    return [pair for pair in assignments if pair.questions]
+    return [assignment for assignment in remade_assignments if assignment.questions]
 
 
 LONGEST_PART = 255
@@ -694,15 +712,17 @@ def check_options(
                 )
 
 
-def options_without_effect(pairs: Sequence[Assignment], options: AskOptions) -> Iterator[str]:
+def options_without_effect(assignments: Sequence[Assignment], options: AskOptions) -> Iterator[str]:
     """Yield a sentence for each option that none of the models heeds."""
-    instruments = [question.instrument for pair in pairs for question in pair.questions]
+    instruments = [
+        question.instrument for assignment in assignments for question in assignment.questions
+    ]
     tables = {
-        table_of(pair.model, pair.kind, question.instrument)
-        for pair in pairs
-        for question in pair.questions
+        table_of(assignment.model, assignment.kind, question.instrument)
+        for assignment in assignments
+        for question in assignment.questions
     }
-    served = {behind_server(pair.model) for pair in pairs}
+    served = {behind_server(assignment.model) for assignment in assignments}
     heeded = {
         FILLS: "fills" in tables,
         REPLIES: "replies" in tables,
@@ -719,12 +739,12 @@ def options_without_effect(pairs: Sequence[Assignment], options: AskOptions) -> 
                 yield f"{flag_of(name)} has no effect, because this audit has no {requirement}."
 
 
-def check_top_k(model: Fills, pair: Assignment) -> None:
+def check_top_k(model: Fills, assignment: Assignment) -> None:
     """Raise InputError for a --top-k above the vocabulary, before the run stores it."""
-    for question in pair.questions:
+    for question in assignment.questions:
         if question.settings and question.settings.top_k > len(model.tokens):
             raise InputError(
                 f"--top-k is {question.settings.top_k} for {question.instrument.id}, but "
-                f"'{pair.model}' knows only {len(model.tokens)} words. Allowed: 1 to "
+                f"'{assignment.model}' knows only {len(model.tokens)} words. Allowed: 1 to "
                 f"{len(model.tokens)}."
             )

@@ -306,3 +306,15 @@ def test_two_logs_of_the_same_questions_are_refused(said, tmp_path):
         f"{logs[0]} and {logs[1]} both have answers of openai/made-up to social-distance/reply. "
         "Give only one of them."
     )
+
+
+@pytest.mark.parametrize(
+    "settings", [{"temperature": -5}, {"max_tokens": 0}, {"top_p": 1.5}, {"top_p": -0.1}]
+)
+def test_settings_with_which_no_reply_can_be_drawn_are_refused(settings, said, tmp_path):
+    log = inspect_log(tmp_path / "log.json", said, replies(said.prompts))
+    content = json.loads(log.read_text())
+    content["plan"]["config"] |= settings
+    log.write_text(json.dumps(content))
+    with pytest.raises(InputError, match="replies cannot be drawn with"):
+        read_logs([log], output=tmp_path / "run")

@@ -35,7 +35,7 @@ lines = st.builds(
         served_by=text,
         reasoning=text,
     ),
-    asker=st.text(),
+    setup=st.text(),
 )
 
 

@@ -16,9 +16,9 @@ from goffman.runs.manifest import (
     LexiconEntries,
     Manifest,
     Model,
-    asker_of,
     model_entry,
     read_manifest,
+    setup_digest,
     write_manifest,
 )
 
@@ -39,9 +39,9 @@ ENTRY = model_entry(IDENTITY, LIMITS, labels=LABELS)
 CHAT = model_entry(IDENTITY, sampling=Sampling(), seed=0)
 
 
-def asker(entry, *, model="m", instrument="scale", settings=None):
+def setup(entry, *, model="m", instrument="scale", settings=None):
     manifest = Manifest(models={model: Model.of(entry)})
-    return asker_of(manifest, model=model, instrument=instrument, settings=settings)
+    return setup_digest(manifest, model=model, instrument=instrument, settings=settings)
 
 
 OTHERS = {
@@ -65,22 +65,22 @@ OTHERS = {
 
 
 def test_another_asker_is_known_as_another():
-    askers = [asker(ENTRY), *map(asker, OTHERS.values())]
-    askers += [asker(ENTRY, model="n"), asker(ENTRY, instrument="other")]
-    askers.append(asker(ENTRY, settings={"top_k": 5}))
-    assert {len(one) for one in askers} == {16}
-    assert len({*askers}) == len(askers)
+    setups = [setup(ENTRY), *map(setup, OTHERS.values())]
+    setups += [setup(ENTRY, model="n"), setup(ENTRY, instrument="other")]
+    setups.append(setup(ENTRY, settings={"top_k": 5}))
+    assert {len(one) for one in setups} == {16}
+    assert len({*setups}) == len(setups)
 
 
 def test_askers_are_known_as_ever():
     """Parts and replies of a run bear these: another digest would be another model's."""
-    assert (asker(ENTRY), asker(CHAT)) == ("f03032f5208adcee", "a1fb204ef179d927")
+    assert (setup(ENTRY), setup(CHAT)) == ("f03032f5208adcee", "a1fb204ef179d927")
 
 
 def test_remarks_and_when_sentences_are_prepared_change_nothing():
     noted = replace(IDENTITY, notes=("The mask was repaired.",))
     entry = model_entry(noted, replace(LIMITS, first_block=7, enough=8), labels=LABELS)
-    assert asker({**entry, "deviation": {"largest_difference": 0.1}}) == asker(ENTRY)
+    assert setup({**entry, "deviation": {"largest_difference": 0.1}}) == setup(ENTRY)
 
 
 @pytest.fixture(scope="module")

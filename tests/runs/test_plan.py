@@ -36,9 +36,9 @@ def test_every_text_is_answered_by_its_own_sentence_exactly_once(encoded, limits
     plan = make_plan(encoded, limits)
     asked = [index for part in plan.parts for batch in part for index in batch]
     assert sorted(asked) == list(range(len(plan.written)))
-    answered = [position for index in asked for position in plan.askers[index]]
+    answered = [position for index in asked for position in plan.positions[index]]
     assert sorted(answered) == list(range(len(encoded)))
-    for index, positions in enumerate(plan.askers):
+    for index, positions in enumerate(plan.positions):
         assert positions
         assert all(encoded[position] == list(plan.sentence(index)) for position in positions)
         assert list(plan.in_array(index)) == list(plan.sentence(index))
@@ -89,10 +89,10 @@ def test_a_part_s_digest_changes_with_its_sentences_batches_askers_and_with_noth
     encoded = [[n, n] for n in range(10)]
     names = [f"p{n}" for n in range(10)]
 
-    def digests(encoded, names, limits=limits, asker="a model"):
+    def digests(encoded, names, limits=limits, setup="a model"):
         plan = make_plan(encoded, limits)
         numbers = range(len(plan.parts))
-        return [part_digest(plan, number, names=names, asker=asker) for number in numbers]
+        return [part_digest(plan, number, names=names, setup=setup) for number in numbers]
 
     first, second, third = digests(encoded, names)
     assert len({first, second, third}) == 3
@@ -104,7 +104,7 @@ def test_a_part_s_digest_changes_with_its_sentences_batches_askers_and_with_noth
     assert digests(encoded, [*names[:9], "q"])[:2] == [first, second]
     assert digests(encoded, [*names[:9], "q"])[2] != third
     assert digests(encoded, names, BatchLimits(max_tokens=9, max_size=1, part_size=4))[0] != first
-    assert {first, second, third}.isdisjoint(digests(encoded, names, asker="another"))
+    assert {first, second, third}.isdisjoint(digests(encoded, names, setup="another"))
 
 
 @given(texts, limits, st.text())
@@ -113,12 +113,12 @@ def test_a_part_s_digest_is_that_of_its_json(encoded, limits, seed):
     names = [f"{seed}/{number}" for number in range(len(encoded))]
     for number, batches in enumerate(plan.parts):
         part = [
-            [(list(plan.sentence(i)), [names[at] for at in plan.askers[i]]) for i in batch]
+            [(list(plan.sentence(i)), [names[at] for at in plan.positions[i]]) for i in batch]
             for batch in batches
         ]
         written = json.dumps([seed, part]).encode()
         expected = hashlib.sha256(written).hexdigest()[:16]
-        assert part_digest(plan, number, names=names, asker=seed) == expected
+        assert part_digest(plan, number, names=names, setup=seed) == expected
 
 
 def test_a_given_batch_size_decides_alone():

@@ -126,11 +126,17 @@ def export_task(
     ``instruments``: names or folders; none: every built-in one.
     """
     options = AskOptions(modes=tuple(modes), limit=limit, sample=sample)
-    ways = every_way(instruments, options)
-    usable = [way for way in ways if way.instrument.kind in kinds]
-    for name in dict.fromkeys(way.instrument.base for way in ways):
-        if name not in {way.instrument.base for way in usable} and (instruments or not usable):
-            mode = ", ".join(way.instrument.mode for way in ways if way.instrument.base == name)
+    prompt_sets = every_way(instruments, options)
+    usable = [prompt_set for prompt_set in prompt_sets if prompt_set.instrument.kind in kinds]
+    for name in dict.fromkeys(prompt_set.instrument.base for prompt_set in prompt_sets):
+        if name not in {prompt_set.instrument.base for prompt_set in usable} and (
+            instruments or not usable
+        ):
+            mode = ", ".join(
+                prompt_set.instrument.mode
+                for prompt_set in prompt_sets
+                if prompt_set.instrument.base == name
+            )
             allowed = ", ".join(MODES[kind] for kind in kinds)
             raise InputError(
                 f"'{name}' cannot be exported in the mode {mode}. Modes that this harness can ask: "
@@ -140,12 +146,20 @@ def export_task(
 
 
 def _questions(
-    ways: Sequence[PromptSet], options: AskOptions, say: Callable[[str], None]
+    prompt_sets: Sequence[PromptSet], options: AskOptions, say: Callable[[str], None]
 ) -> list[ExportedTask]:
     # A harness that reads probabilities asks every order of the options, as an audit on a GPU does.
-    in_text = {way.instrument.id for way in ways if TABLES[way.instrument.kind] == "replies"}
-    tables = {way.instrument.id: {TABLES[way.instrument.kind]} for way in ways}
-    questions = questions_of(ways, options, Listener(note=say), slowly=in_text, tables=tables)
+    in_text = {
+        prompt_set.instrument.id
+        for prompt_set in prompt_sets
+        if TABLES[prompt_set.instrument.kind] == "replies"
+    }
+    tables = {
+        prompt_set.instrument.id: {TABLES[prompt_set.instrument.kind]} for prompt_set in prompt_sets
+    }
+    questions = questions_of(
+        prompt_sets, options, Listener(note=say), slowly=in_text, tables=tables
+    )
     tasks = []
     for question in questions.values():
         note = Note(
@@ -169,24 +183,24 @@ def exported_before(note: Note, instruments: Sequence[str], *, where: str) -> Ex
     ``instruments``: names or folders to look in; none: what goffman knows itself.
     """
     options = AskOptions(limit=note.limit, sample=cast("Sample | None", note.sample))
-    ways = [
-        way
+    prompt_sets = [
+        prompt_set
         for name in instruments or [note.instrument]
-        for way in every_way([name], AskOptions())
-        if way.instrument.id == note.instrument and way.instrument.kind in TABLES
+        for prompt_set in every_way([name], AskOptions())
+        if prompt_set.instrument.id == note.instrument and prompt_set.instrument.kind in TABLES
     ]
-    if not ways:
+    if not prompt_sets:
         raise InputError(
             f"{where} has answers to {note.instrument}, but --instrument names other instruments."
         )
-    instrument = ways[0].instrument
+    instrument = prompt_sets[0].instrument
     if instrument.version != note.version:
         raise InputError(
             f"{where} has answers to {note.instrument} version {note.version}, but this goffman "
             f"has version {instrument.version}. Export the questions again and run the harness "
             f"again, or use goffman {note.goffman}."
         )
-    (task,) = _questions(ways[:1], options, lambda _: None)
+    (task,) = _questions(prompt_sets[:1], options, lambda _: None)
     if instrument.digest != note.digest or task.note.prompts_sha256 != note.prompts_sha256:
         raise InputError(
             f"{where} has answers to other prompts of {note.instrument} than this goffman asks: "

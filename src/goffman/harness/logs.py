@@ -105,9 +105,11 @@ def content_of(path: Path, *, before: int = 0) -> bytes:
 
 
 def checked_sampling(temperature: Any, max_tokens: Any, top_p: Any) -> Sampling:
-    """Return how replies were drawn; raise ValueError if none can be drawn so."""
+    """Return the settings of a log; raise ValueError for one of a wrong type or out of range."""
     sampling = Sampling(temperature=temperature, max_tokens=max_tokens, top_p=top_p)
     check_types(sampling)
+    if temperature < 0 or max_tokens < 1 or not (top_p is None or 0 <= top_p <= 1):
+        raise ValueError(f"replies cannot be drawn with {sampling}")
     return sampling
 
 

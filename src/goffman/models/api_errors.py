@@ -138,7 +138,7 @@ def failure_of(
     key_name: str | None,
     hidden: Callable[[str], str],
 ) -> RequestError | ContentFiltered:
-    """Return the error that an answer without a reply means; ``hidden`` removes the key."""
+    """Return the error for a response without a reply; ``hidden`` removes the key from texts."""
     status, headers = response.status_code, response.headers
     error = _error(text)
     words = words_of(error, text, hidden)
@@ -188,9 +188,9 @@ def failure_of(
 
 
 def refused_in(error: Mapping[str, Any], text: str) -> list[str]:
-    """Return the parameters that an answer says are not supported, in the order it names them.
+    """Return the parameters that a server's error calls unsupported, in the order of its text.
 
-    Probabilities are wanted, not needed: whatever it says of them, it is asked for fewer or none.
+    Any complaint about probabilities counts, because fewer or none of them can be requested.
     """
     message = error.get("message")
     message = message if isinstance(message, str) else text
@@ -203,10 +203,9 @@ def refused_in(error: Mapping[str, Any], text: str) -> list[str]:
 
 
 def unlisted(address: Address, names: Sequence[str]) -> str:
-    """Return the message about a model that the server does not list; empty if there is none.
+    """Return a message if the server lists models, but not this one; otherwise an empty text.
 
-    There is none for a server that lists the model, or no models at all. A name may leave out
-    ":latest", as users of Ollama do, or have an ending of its own (":free").
+    A name may leave out ":latest", as users of Ollama do, or have a further ending (":free").
     """
     name = address.model
     if not names or {name, f"{name}:latest", name.partition(":")[0]} & {*names}:
@@ -216,7 +215,7 @@ def unlisted(address: Address, names: Sequence[str]) -> str:
 
 
 def unknown_model(failed: RequestError, address: Address, names: Sequence[str]) -> RequestError:
-    """Return the failure with the names of the models that the server has instead."""
+    """Return the failure with the models that the server lists added to its message."""
     if not names:
         return failed
     shown = ", ".join(name[:LONGEST_WORDS] for name in names[:10])
@@ -225,7 +224,7 @@ def unknown_model(failed: RequestError, address: Address, names: Sequence[str]) 
 
 
 def unconnected(address: Address, cause: BaseException | None) -> RequestError:
-    """Return the error that a failed connection means: nobody is there, or it was cut."""
+    """Return the error for a failed connection: no server answers, or it was cut."""
     if type(cause).__name__ not in {"ConnectError", "ConnectTimeout"}:
         return RequestError(f"the server at {address.url} closed the connection.")
     if "certificate" in str(cause).lower():
@@ -238,7 +237,7 @@ def unconnected(address: Address, cause: BaseException | None) -> RequestError:
 
 
 def words_of(error: Mapping[str, Any], text: str, hidden: Callable[[str], str]) -> str:
-    """Return the server's own words, short and on one line, after a colon; empty if it has none."""
+    """Return a colon and the server's own message, shortened to a line; empty if it has none."""
     message = error.get("message")
     plain = message if isinstance(message, str) else "" if text.lstrip().startswith("<") else text
     # The key is removed before the words are cut: half of it would still be a secret.
@@ -247,7 +246,7 @@ def words_of(error: Mapping[str, Any], text: str, hidden: Callable[[str], str]) 
 
 
 def _error(text: str) -> dict[str, Any]:
-    """Return the error object of an answer, or an empty one."""
+    """Return the object "error" in a response; an empty one if there is none."""
     try:
         body = json.loads(text)
     except (ValueError, RecursionError):
@@ -274,7 +273,7 @@ class Parameters:
         """Sentences for the user on parameters that are no longer sent as at first."""
 
     def body(self, turn: ChatRequest) -> dict[str, Any]:
-        """Return the part of a request that says how its reply is drawn."""
+        """Return the fields of a request that say how its reply is drawn."""
         parameters = dict(self._sent)
         if "seed" in parameters:
             parameters["seed"] = turn.seed
@@ -288,15 +287,15 @@ class Parameters:
         return parameters
 
     def without(self, refused: Sequence[str], sent: Mapping[str, Any]) -> bool:
-        """Return whether a request with refused parameters may be sent again, after changing them.
+        """Change or drop refused parameters; return whether the request may then be sent again.
 
-        It may only if that does not change what is measured.
+        It may not if the change would alter what is measured.
         """
         name = named(refused, sent)
         if name is None:
             return False
         if name in PROBABILITIES:
-            # Unless another request has found out at the same time: fewer tokens, or none.
+            # Another request may already have lowered the number of probabilities.
             if self.top == sent["top_logprobs"]:
                 self.top = FEWER if self.top > FEWER else 0
                 if not self.top:
@@ -330,7 +329,7 @@ class Parameters:
 
 
 def named(refused: Sequence[str], sent: Mapping[str, Any]) -> str | None:
-    """Return the first parameter named by the server that was sent: the one that it refuses."""
+    """Return the first refused parameter that was sent; None if none was."""
     return next((name for name in refused if name in sent), None)
 
 

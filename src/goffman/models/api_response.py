@@ -55,7 +55,7 @@ MOST_TOKENS = 32
 async def unpacked(
     stream: AsyncIterator[bytes], packing: str, address: Address
 ) -> AsyncIterator[bytes]:
-    """Yield an answer's bytes, decompressed as its encoding says; raise RequestError on failure."""
+    """Yield a response's decompressed bytes; raise RequestError if they cannot be read."""
     packing = packing.strip().lower()
     plain = packing in {"", "identity"}
     unreadable = RequestError(
@@ -85,9 +85,9 @@ async def unpacked(
 
 
 def reply_of(text: str, hidden: Callable[[str], str], *, options: bool = False) -> Reply:
-    """Return the reply in a server's answer; raise RequestError if there is none.
+    """Return the reply in a server's response; raise RequestError if there is none.
 
-    ``options``: of its tokens, only the one with which the answer begins counts.
+    ``options``: keep the probabilities of the answer's first token only.
     """
     try:
         body = json.loads(text)
@@ -136,7 +136,7 @@ def _object(value: object) -> dict[str, Any]:
 
 
 def _where_it_begins(tokens: list[Any], reply: Reply) -> list[Any]:
-    """Return the token with which the answer begins, after blanks and reasoning; empty: none."""
+    """Return a list of the answer's first token after blanks and reasoning; empty if unknown."""
     texts = [str(_object(token).get("token") or "") for token in tokens]
     text = "".join(texts)
     reasoning_end = text.rfind("</think")
@@ -172,7 +172,7 @@ def _next_words(tokens: list[Any], hidden: Callable[[str], str]) -> str | None:
 
 
 def _content(content: object) -> tuple[str | None, str]:
-    """Return the text of a message, which may come in parts, and that of its reasoning parts."""
+    """Return the text of a message and of its reasoning; both may be split into parts."""
     if not isinstance(content, list):
         return (content if isinstance(content, str) else None), ""
     texts: dict[bool, list[str]] = {True: [], False: []}
@@ -197,6 +197,6 @@ def _text_in(part: dict[str, Any]) -> str:
 
 
 def _count(value: object) -> int | None:
-    """Return the value if it is a number of tokens, otherwise None."""
+    """Return the value if it can be a number of tokens, otherwise None."""
     whole = isinstance(value, int) and not isinstance(value, bool)
     return value if whole and 0 <= value < 2**62 else None  # type: ignore[operator,return-value]

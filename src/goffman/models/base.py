@@ -29,7 +29,7 @@ def check_precision(name: str) -> None:
 
 
 def not_a_number(precision: Precision | None) -> str:
-    """Return the message about a model that gives a probability that is not a number."""
+    """Return the message that a model gave a NaN for a probability."""
     if precision == "float32":
         return (
             "it gave a probability that is not a number. Its weights contain NaN or infinity, or "
@@ -105,7 +105,7 @@ class Calling:
 
 @dataclass(frozen=True, kw_only=True)
 class Identity:
-    """Exactly which model answers: two models with one identity give the same answers."""
+    """Which model answers, exactly: models with equal identities give equal answers."""
 
     name: str
     """As the user named it; the ``model`` column of every table."""
@@ -161,7 +161,7 @@ class Model(Protocol):
 
     @property
     def identity(self) -> Identity:
-        """Return which model this is."""
+        """Return the identity of the model."""
 
 
 class Fills(Model, Protocol):
@@ -184,7 +184,7 @@ class Fills(Model, Protocol):
     def fill_batch(
         self, encoded: Sequence[Sequence[int]], *, top_k: int, targets: Sequence[int] = ()
     ) -> Filled:
-        """Return the fills of sentences asked together; if memory runs out, ask in halves."""
+        """Return the most probable words for each mask; if memory runs out, ask in halves."""
 
 
 class Classifies(Model, Protocol):
@@ -192,19 +192,19 @@ class Classifies(Model, Protocol):
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """Return what each class means (negative, neutral, positive); equal classes are added."""
+        """Return the sentiment of each class; probabilities of equal sentiments are added."""
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
         """Return the token ids of each text, with special tokens."""
 
     def classify_batch(self, encoded: Sequence[Sequence[int]]) -> NDArray[np.float32]:
-        """Return [sentence, class]: the probability of every class."""
+        """Return an array [sentence, class] of probabilities."""
 
 
 def by_meaning(
     probabilities: NDArray[np.float32], labels: Sequence[str]
 ) -> tuple[list[str], NDArray[np.float32]]:
-    """Return the distinct labels, and [sentence, label]: the sum over the classes of a label."""
+    """Return the distinct labels and an array [sentence, label]: sums over a label's classes."""
     import numpy as np
 
     distinct = list(dict.fromkeys(labels))
@@ -218,10 +218,10 @@ class Picks(Model, Protocol):
     """A model that reads a passage about two people and picks one of them."""
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
-        """Return passages with questions or statements (see ``Prompt.asked``) as numbers."""
+        """Return passages with questions or statements (``Prompt.asked``) as token ids."""
 
     def pick_batch(self, encoded: Sequence[Sequence[int]]) -> NDArray[np.float32]:
-        """Return [text, 3]: the probabilities of the first person, the second, and no answer."""
+        """Return an array [text, 3]: probabilities of the first person, the second, no answer."""
 
 
 class Scores(Model, Protocol):
@@ -231,7 +231,7 @@ class Scores(Model, Protocol):
         """Return the token ids of each text, after the model's start token if it has one."""
 
     def score_batch(self, encoded: Sequence[Sequence[int]]) -> NDArray[np.float64]:
-        """Return [sentence]: the natural logarithm of its probability given the first token."""
+        """Return the natural logarithm of each sentence's probability given its first token."""
 
 
 PART = "\x1e"
@@ -353,7 +353,7 @@ class Serves(Protocol):
 
     @property
     def service(self) -> Service:
-        """Return how the server does."""
+        """Return the state of the server in the current asking, or in the last one."""
 
     def meet(self) -> None:
         """Raise ModelError if the server lists its models, and this one is none of them."""

@@ -59,7 +59,7 @@ class Causal:
         return encoded
 
     def encode_phrase(self, before: str, phrase: str, after: str) -> list[tuple[list[int], int]]:
-        """Return for each token of the phrase the tokens before it, and the token."""
+        """Return for each token of the phrase all tokens before it, and its id."""
         del after  # a token is predicted from what stands before it alone
         prefix, whole = self.encode([before.rstrip(), f"{before}{phrase}"])
         return [(whole[:position], whole[position]) for position in range(len(prefix), len(whole))]
@@ -78,7 +78,7 @@ class Causal:
         return probabilities
 
     def score_batch(self, encoded: Sequence[Sequence[int]]) -> NDArray[np.float64]:
-        """Return [sentence]: the logarithm of its probability; out of memory, ask in halves."""
+        """Return each sentence's log probability; if memory runs out, ask in halves."""
         return np.concatenate(in_halves(self._ask, encoded))
 
     @without_gradients
@@ -209,7 +209,7 @@ class NextWord:
         )
 
     def _after(self, encoded: Sequence[Sequence[int]]) -> torch.Tensor:
-        """Return [text, token]: the logits after each text; keep nothing of it."""
+        """Return an array [text, token]: the logits after each text; no cache is kept."""
         if shared_tokens(self._model, encoded):
             return self._generation(encoded).logits
         # Padded on the right: no token sees what comes after it.
@@ -243,7 +243,7 @@ class NextWord:
         pieces: Sequence[_Piece],
         probabilities: list[dict[tuple[int, ...], float]],
     ) -> list[_Piece]:
-        """Return the pieces that go on; note how probably a word ends after each."""
+        """Return the pieces that may be continued; add to ``probabilities`` the words that end."""
         last, places = [piece.tokens[-1] for piece in pieces], [piece.place for piece in pieces]
         after = torch.softmax(generation.go_on(last, places).float(), dim=-1)
         begins = self._begins.to(after.device)
@@ -262,7 +262,7 @@ class NextWord:
         return longer
 
     def _words_of(self, probabilities: dict[tuple[int, ...], float], top_k: int) -> NextWords:
-        """Return words by probability; one that several ways of splitting give stands once."""
+        """Return the most probable words; a word that several token sequences spell is added up."""
         words: dict[str, float] = defaultdict(float)
         for tokens, probability in probabilities.items():
             words["".join(self.tokens[token] for token in tokens)] += probability

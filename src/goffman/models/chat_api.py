@@ -62,7 +62,7 @@ SHORTEST_KEY = 8
 
 
 class RequestLoop:
-    """The asking of some turns, by as many workers as may ask at once."""
+    """A loop that asks some turns with several workers at once."""
 
     def __init__(self, model: RemoteChat, turns: Sequence[ChatRequest], heard: OnReply) -> None:
         self.failed: BaseException | None = None
@@ -79,7 +79,7 @@ class RequestLoop:
         self._pace = RateLimiter(model.calling.per_minute)
 
     async def run(self) -> None:
-        """Ask until all replies are heard, ``failed`` says why not, or the loop is told to stop."""
+        """Ask until all replies are heard, ``failed`` is set, or the loop is told to stop."""
         self._loop = asyncio.get_running_loop()
         if self._told_to_stop:
             self._stopped.set()
@@ -124,11 +124,11 @@ class RequestLoop:
                     return
         except asyncio.CancelledError:
             raise
-        except BaseException as error:  # noqa: BLE001 - it comes out of chat()
+        except BaseException as error:  # noqa: BLE001 - chat() raises it
             self._end(error)
 
     async def _reply(self, client: AsyncOpenAI, turn: ChatRequest) -> Reply | None:
-        """Return the reply to a turn after as many tries as needed; None if all is stopped."""
+        """Return the reply to a turn, after retries if needed; None once asking was stopped."""
         failures = in_vain = heard_before = 0
         while True:
             body = self._model.body(turn)
@@ -163,7 +163,7 @@ class RequestLoop:
     async def _send(
         self, client: AsyncOpenAI, body: Mapping[str, Any], *, options: bool
     ) -> Reply | None:
-        """Return the reply to one request, once it may go; raise RequestError if there is none."""
+        """Return the reply to one request, sent when limits allow; None once asking was stopped."""
         crowd = self._model.crowd
         await crowd.enter(self._stopped)
         try:
@@ -323,7 +323,7 @@ class RemoteChat:
 
     @property
     def service(self) -> Service:
-        """Return how the server does in this asking, or did in the last one."""
+        """Return the state of the server in this asking, or in the last one."""
         return Service(
             timeouts=self.crowd.timeouts,
             at_once=self.crowd.now,
@@ -399,7 +399,7 @@ class RemoteChat:
 
 @cache
 def streaming(kind: Any) -> Any:
-    """Return a class of streams of this kind with other content than the stream they wrap."""
+    """Return a subclass of the stream class ``kind`` whose content is given to it."""
 
     class Streaming(kind):  # type: ignore[misc]
         def __init__(self, stream: Any, content: AsyncIterator[bytes]) -> None:

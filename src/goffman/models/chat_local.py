@@ -159,7 +159,7 @@ class LocalChat:
 
     @torch.inference_mode()
     def _ask(self, questions: Sequence[TokenizedPrompt]) -> list[list[int]]:
-        """Return the reply's tokens, end included, of each question with each of its seeds."""
+        """Return the tokens, with the end token, of the reply to each question and seed."""
         generation = Generation(self._model, questions, pad_id=self._ends[0])
         seeds = [seed for question in questions for seed in question.seeds]
         longest = self._sampling.max_tokens
@@ -178,7 +178,7 @@ class LocalChat:
     def _plainly(
         self, generation: Generation, drawn: NDArray[np.float64], most: Sequence[int]
     ) -> list[list[int]]:
-        """Return the tokens of each reply; do not go on with chats that have ended."""
+        """Return the tokens of each reply, generated token by token without a captured graph."""
         sequences: list[list[int]] = [[] for _ in most]
         active = list(range(len(most)))
         logits = generation.logits
@@ -202,7 +202,7 @@ class LocalChat:
             logits = generation.go_on([chosen[position] for position in kept], kept)
 
     def _choose(self, logits: torch.Tensor, drawn: torch.Tensor) -> torch.Tensor:
-        """Return [chat, 1]: its next token, the most probable one or a drawn one.
+        """Return an array [chat, 1] with the next tokens: the most probable ones, or drawn ones.
 
         ``drawn``: [chat, 1], a uniform number from 0 to 1 for each.
         """

@@ -75,21 +75,21 @@ class Classifier:
         self.identity = replace(identity, notes=(*identity.notes, *notes))
 
     def _how_together(self) -> Together:
-        """Return the way with the most sentences together that gives what each gives alone.
+        """Return the largest kind of group in which each sentence gets the same answer as alone.
 
         Padding does harm if a head reads the last token and takes padding for it.
         """
-        # Each sentence twice, so that no way passes by never putting two together.
+        # Each sentence twice, so that every kind of group holds at least two.
         encoded = token_ids(self._tokenizer, PROBES, specials=True) * 2
         alone = self._answers(encoded, [[index] for index in range(len(encoded))])
-        ways: tuple[Together, ...] = ("all", "of one length")
-        for way in ways[self._tokenizer.pad_token_id is None :]:
+        groupings: tuple[Together, ...] = ("all", "of one length")
+        for grouping in groupings[self._tokenizer.pad_token_id is None :]:
             try:
-                answers = self._answers(encoded, groups(encoded, way))
+                answers = self._answers(encoded, groups(encoded, grouping))
             except (RuntimeError, ValueError, IndexError):
                 continue
             if np.abs(answers - alone).max() <= TOLERANCE[self.identity.precision or "float32"]:
-                return way
+                return grouping
         return "alone"
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
@@ -100,7 +100,7 @@ class Classifier:
         return encoded
 
     def classify_batch(self, encoded: Sequence[Sequence[int]]) -> NDArray[np.float32]:
-        """Return [sentence, class]: every class's probability; out of memory, ask in halves."""
+        """Return an array [sentence, class] of probabilities; if memory runs out, ask in halves."""
 
         def ask(part: Sequence[Sequence[int]]) -> NDArray[np.float32]:
             return self._answers(part, groups(part, self._together))
@@ -122,16 +122,16 @@ class Classifier:
         return answers
 
 
-def groups(encoded: Sequence[Sequence[int]], way: Together) -> list[list[int]]:
-    """Return which sentences go together, by their indices."""
-    if way == "of one length":
+def groups(encoded: Sequence[Sequence[int]], grouping: Together) -> list[list[int]]:
+    """Return the indices of the sentences, a list for each group that is asked at once."""
+    if grouping == "of one length":
         return by_length(encoded)
     indices = list(range(len(encoded)))
-    return [indices] if way == "all" else [[index] for index in indices]
+    return [indices] if grouping == "all" else [[index] for index in indices]
 
 
 def sentiments_of(name: str, config: Any, *, given: Mapping[str, str] | None) -> tuple[str, ...]:
-    """Return what the classes of a configuration mean; ``given``: what labels mean to the user."""
+    """Return the sentiment of each class; ``given``: label → sentiment, as the user says."""
     id2label = config.id2label
     if sorted(id2label) != list(range(len(id2label))):
         raise ModelError(

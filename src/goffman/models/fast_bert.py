@@ -54,14 +54,14 @@ class Packed(Unchanging):
         self._weights = torch.ops.mkldnn._reorder_linear_weight(weights)  # noqa: SLF001
 
     def __call__(self, x: torch.Tensor, *, activation: str = "none") -> torch.Tensor:
-        """Return the product, followed by no activation or by ``gelu``."""
+        """Return the layer's output for ``x``, after the activation (none or ``gelu``)."""
         product: torch.Tensor = torch.ops.mkldnn._linear_pointwise(  # noqa: SLF001
             x, self._weights, self._bias, activation, [], "none" if activation == "gelu" else ""
         )
         return product
 
     def plus(self, x: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
-        """Return the product with another tensor added to it."""
+        """Return the layer's output for ``x``, plus ``other``."""
         product: torch.Tensor = torch.ops.mkldnn._linear_pointwise.binary(  # noqa: SLF001
             x, other, self._weights, self._bias, "add"
         )
@@ -82,7 +82,7 @@ class Parts(NamedTuple):
 
 
 def parts_of(model: Any) -> list[Parts]:
-    """Return the layers of a BERT-like model; empty if its layers compute something else."""
+    """Return the layers of a BERT-like model; an empty list for any other model."""
     config = model.config
     activation = getattr(config, "hidden_act", None) or getattr(config, "activation", None)
     if config.model_type not in FAMILIES or activation != "gelu":
@@ -112,7 +112,7 @@ class FastLayer(Unchanging):
     def __call__(
         self, x: torch.Tensor, streams: torch.Tensor, groups: Sequence[Group]
     ) -> torch.Tensor:
-        """Return [token, width]: the next states, from these and their queries, keys and values."""
+        """Return an array [token, width]: the states after this layer."""
         mixed = torch.cat([self._attended(streams[group.rows], group) for group in groups])
         return self._rest(mixed, x)
 
@@ -142,7 +142,7 @@ class LastLayer(Unchanging):
     def __call__(
         self, x: torch.Tensor, masks: torch.Tensor, groups: Sequence[Group]
     ) -> torch.Tensor:
-        """Return [sentence, width]: the last states at the masks, which stand in these rows."""
+        """Return an array [sentence, width]: the states at the masks after the last layer."""
         masked = x[masks]
         query = self._query(masked).view(len(masked), len(self._key), -1).transpose(0, 1)
         through_key = torch.bmm(query, self._key).transpose(0, 1)
@@ -167,7 +167,7 @@ class Rest:
         self._outer_norm = parts.outer_norm
 
     def __call__(self, mixed: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
-        """Return the layer's output from what attention mixed and from the layer's input."""
+        """Return the layer's output from attention's result ``mixed`` and the layer's input ``x``."""
         x = self._mixed_norm(self._mixed.plus(mixed, x))
         inner = self._inner(x, activation="gelu")
         output: torch.Tensor = self._outer_norm(self._outer.plus(inner, x))
@@ -251,7 +251,7 @@ class FastBert(Body):
             del head.forward
 
     def free(self) -> None:
-        """Free the weights that were packed, once the plain pass is no longer needed."""
+        """Free the original weights that were packed; the plain pass then no longer works."""
         for parts in self._packed:
             projections = () if parts is self._packed[-1] else parts[:3]
             for layer in (*projections, parts.mixed, parts.inner, parts.outer):
@@ -352,7 +352,7 @@ class FastBertOnGpu(Body):
 
 
 def make_fast(model: Any) -> FastBert | FastBertOnGpu | None:
-    """Return the pass of a model on a GPU, or in float32 on a CPU with oneDNN; None: none."""
+    """Return a faster scorer for a GPU, or for float32 on a CPU with oneDNN; None if unfit."""
     on_gpu = model.device.type == "cuda"
     if not on_gpu and (model.device.type != "cpu" or model.dtype != torch.float32):
         return None

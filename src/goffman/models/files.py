@@ -47,7 +47,7 @@ COUNTED = re.compile(r"\w+_(layers?|blocks?|experts|groups|labels)|inner_group_n
 
 
 def look_over(name: str, folder: Path) -> None:
-    """Raise ModelError if something in the folder cannot be read, or not safely."""
+    """Raise ModelError if the folder holds an adapter, or something that cannot be read safely."""
     try:
         for directory in (folder, folder / "additional_chat_templates"):
             for path in sorted(directory.iterdir()) if directory.is_dir() else ():
@@ -67,7 +67,7 @@ def look_over(name: str, folder: Path) -> None:
 
 
 def _no_config(name: str, folder: Path) -> ModelError:
-    """Return the error for a folder without a config.json, which may hold folders with one."""
+    """Return the error for a folder without config.json; it names folders inside that have one."""
     numbered = {
         int(path.name.removeprefix("checkpoint-")): path
         for path in folder.glob("checkpoint-*")
@@ -256,7 +256,7 @@ SHIPPED = Path(__file__).parent / "bundled"
 
 @dataclass(frozen=True, kw_only=True)
 class Files:
-    """The place of a model's files."""
+    """The folder of a model's files."""
 
     name: str
     """As the user named it."""
@@ -300,7 +300,10 @@ def locate(name: str, *, weights: bool) -> Files:
 
 
 def _snapshot(name: str, *weights: str) -> Path:
-    """Return the cache folder with a model's small files and those of the given ``weights``."""
+    """Download a model from the hub into its cache, unless it is there; return the cache folder.
+
+    ``weights``: patterns of the weight files to download beside the small files.
+    """
     from huggingface_hub import errors, snapshot_download
 
     repository, _, revision = name.partition("@")
@@ -342,7 +345,7 @@ def _snapshot(name: str, *weights: str) -> Path:
 
 
 def weight_files(files: Files) -> tuple[Literal["safetensors", "bin"], list[Path]]:
-    """Return the kind of the weight files, and the files: those that transformers takes."""
+    """Return the kind and paths of the weight files that transformers would load."""
     kinds: tuple[tuple[Literal["safetensors", "bin"], str], ...] = (
         ("safetensors", "model.safetensors"),
         ("bin", "pytorch_model.bin"),
@@ -361,7 +364,7 @@ def weight_files(files: Files) -> tuple[Literal["safetensors", "bin"], list[Path
 
 
 def _listed(files: Files, index: Path) -> list[Path]:
-    """Return the files that an index names; none may be outside the model's folder."""
+    """Return the files that an index names; raise ModelError for one outside the folder."""
     weight_map = read_object(files.name, index).get("weight_map")
     names = list(weight_map.values()) if isinstance(weight_map, dict) else []
     if not names or not all(isinstance(file, str) and file and "\0" not in file for file in names):
@@ -393,7 +396,7 @@ def tokenizer_files(files: Files) -> list[Path]:
 
 
 def digest(paths: Iterable[Path]) -> str:
-    """Return the sha256 of the files' names and contents: the same for every copy of a folder."""
+    """Return the sha256 of the files' names and contents, which copies of a folder share."""
     lines = []
     for path in sorted(paths, key=lambda path: path.name):
         try:
@@ -421,7 +424,7 @@ OWN_CODE = "Python code that came with the model was allowed to run: --trust-rem
 
 
 def files_of(spec: str, *, weights: bool, fetched: Mapping[str, Path]) -> Files:
-    """Return the files of the named model; ``weights``: all of them, not only the small ones."""
+    """Return the named model's files, downloaded if needed; ``weights``: include the weights."""
     if spec in FETCHABLE and not Path(spec).is_dir():
         if spec not in fetched:
             raise ModelError(
@@ -462,7 +465,7 @@ def prepared(spec: str, options: LoadOptions, *, kind: str) -> tuple[Files, Iden
 
 
 def checked(spec: str, options: LoadOptions) -> Files:
-    """Return the small files; raise the error with which loading would end, as far as they tell.
+    """Return the small files; raise the error of loading if they are enough to foresee it.
 
     Weights are neither fetched nor read.
     """
@@ -489,7 +492,7 @@ def tokenizer_settings(files: Files) -> dict[str, Any]:
 
 
 def _remote_code(files: Files, config: dict[str, Any], *, allowed: bool) -> tuple[str, ...]:
-    """Return a note if the model's own code may run; raise ModelError if it must and may not."""
+    """Return a note if the model's own code may run; raise ModelError if it must but may not."""
     from transformers.models.auto.configuration_auto import CONFIG_MAPPING_NAMES
 
     if allowed:
@@ -505,7 +508,7 @@ def _remote_code(files: Files, config: dict[str, Any], *, allowed: bool) -> tupl
 
 
 def parameters_in(weights: Iterable[Path]) -> int | None:
-    """Return how many numbers the tensors of safetensors files hold; None: files do not say it.
+    """Return the number of parameters in safetensors files; None if the files cannot be read.
 
     A tensor in several files counts once. Damaged files are reported when the model is loaded.
     """
@@ -523,15 +526,15 @@ def parameters_in(weights: Iterable[Path]) -> int | None:
 
 
 def checksums(spec: str, options: LoadOptions) -> dict[str, Any]:
-    """Return what an Identity says of a model's files, without loading the model."""
+    """Return the fields of an Identity about a model's files: their revision and checksums."""
     return _checksums(files_of(spec, weights=True, fetched=options.fetched), weights=True)
 
 
 def _checksums(files: Files, *, weights: bool) -> dict[str, Any]:
-    known = {"revision": files.revision, "tokenizer_sha256": digest(tokenizer_files(files))}
+    entry = {"revision": files.revision, "tokenizer_sha256": digest(tokenizer_files(files))}
     if not weights:
-        return known
+        return entry
     kind, paths = weight_files(files)
     # The configuration counts, too: with another one, the same numbers give other answers.
     sha256 = digest([files.folder / "config.json", *paths])
-    return {**known, "weights": kind, "weights_sha256": sha256}
+    return {**entry, "weights": kind, "weights_sha256": sha256}

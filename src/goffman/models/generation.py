@@ -53,20 +53,20 @@ class Generation:
 
     @property
     def layers(self) -> list[tuple[torch.Tensor, torch.Tensor]] | None:
-        """Return the layers' keys and values as they were read; None: there is something else."""
+        """Return the keys and values of every layer; None if the cache holds something else."""
         layers = getattr(self._past, "layers", None)
         if not layers or any(type(layer).__name__ != "DynamicLayer" for layer in layers):
             return None
         return [(layer.keys, layer.values) for layer in layers]
 
     def forget(self) -> None:
-        """Drop what was read, which is not needed any more."""
+        """Free the cache of the prompts."""
         self._past = None
 
     def go_on(self, tokens: Sequence[int], kept: Sequence[int]) -> torch.Tensor:
-        """Return [text, token]: the logits after one more token in each text that is kept.
+        """Return an array [text, token]: the logits after one more token in each kept text.
 
-        ``kept``: the rows, each as often as it is continued.
+        ``kept``: the rows to continue; a row may occur several times.
         """
         if list(kept) != list(range(len(self.there))):
             self._keep(torch.tensor(kept))
@@ -76,7 +76,7 @@ class Generation:
         return self._step(ids, self.positions)
 
     def _read(self, texts: Sequence[Sequence[int]], *, pad_id: int) -> torch.Tensor:
-        """Return the logits after each text; read once what all texts begin with."""
+        """Return the logits after each text; a beginning that all texts share is read once."""
         shared = shared_tokens(self._model, texts)
         if shared:
             ids = torch.tensor([texts[0][:shared]], device=self.there.device)
@@ -121,7 +121,7 @@ class Generation:
 
 
 def shared_tokens(model: Any, texts: Sequence[Sequence[int]]) -> int:
-    """Return how many tokens that all texts begin with are worth reading once for all; 0: none."""
+    """Return the number of first tokens that all texts share; 0 if sharing does not pay."""
     # What the first and the last text in order share, all between them share, too.
     beginning = alike(min(map(tuple, texts)), max(map(tuple, texts)))
     # Every text keeps a last token of its own, for its logits.
@@ -181,7 +181,7 @@ def _longer(tensor: torch.Tensor, length: int) -> torch.Tensor:
 
 @contextlib.contextmanager
 def _grouped(model: Any) -> Iterator[None]:
-    """Use attention made for one token per chat, if the model leaves attention to torch."""
+    """Use ``_attend`` in the block, if the model leaves attention to torch."""
     from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
     original = model.config._attn_implementation  # noqa: SLF001 - transformers' own name for it
@@ -206,7 +206,7 @@ def _attend(
     scaling: float | None = None,
     **__: Any,
 ) -> tuple[torch.Tensor, None]:
-    """Attend, with heads that share keys and values in place of several tokens; copy nothing."""
+    """Return the attention of one token per chat, without copying shared keys and values."""
     rows, heads, _one, width = query.shape
     key_heads = keys.shape[1]
     grouped = query.reshape(rows, key_heads, heads // key_heads, width)
@@ -291,7 +291,7 @@ class Step:
         self._ids.copy_(chosen)
 
     def begin(self, generation: Generation, drawn: NDArray[np.float64]) -> None:
-        """Start with chats whose prompts were read, and choose the first token of each."""
+        """Take over chats whose prompts were read, and choose the first token of each."""
         attention, positions = generation.there, generation.positions
         self._buffers.fill(generation.layers or [])
         self._buffers.at.fill_(attention.shape[1])
@@ -304,7 +304,7 @@ class Step:
         self._put(generation.logits)
 
     def play(self, steps: int) -> None:
-        """Add so many more tokens to every chat."""
+        """Add ``steps`` tokens to every chat."""
         for _ in range(steps):
             self._graph.replay()
 
@@ -328,8 +328,7 @@ class Graphs:
     def said(self, generation: Generation, drawn: NDArray[np.float64]) -> list[list[int]] | None:
         """Return the tokens of each reply up to its end, or as many as ``drawn`` has.
 
-        None: the chats cannot be asked in this way. Raise ArithmeticError if a probability is not a
-        number.
+        Return None if the step cannot be captured; raise ArithmeticError for a NaN.
         """
         if not self._works or generation.layers is None:
             return None
@@ -361,7 +360,7 @@ class Graphs:
         ]
 
     def _step_for(self, generation: Generation, rows: int, most: int) -> Step | None:
-        """Return the step of so many chats; None if it cannot be captured."""
+        """Return the captured step for ``rows`` chats; None if it cannot be captured."""
         length = -(-(generation.there.shape[1] + most) // ROUNDED) * ROUNDED
         if self._step is not None and self._step.shape == (rows, length, most):
             return self._step

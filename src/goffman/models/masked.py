@@ -111,13 +111,13 @@ class Masked:
     def fill_batch(
         self, encoded: Sequence[Sequence[int]], *, top_k: int, targets: Sequence[int] = ()
     ) -> Filled:
-        """Return the fills of sentences asked together; if memory runs out, ask in halves."""
+        """Return the most probable words for each mask; if memory runs out, ask in halves."""
         return self.fill_batch_later(encoded, top_k=top_k, targets=targets)()
 
     def fill_batch_later(
         self, encoded: Sequence[Sequence[int]], *, top_k: int, targets: Sequence[int] = ()
     ) -> Later[Filled]:
-        """Return the fills of sentences, which a GPU may still be calculating."""
+        """Return a function that returns the fills, which a GPU may still be calculating."""
         name, size = self.identity.name, len(self.tokens)
         if not 1 <= top_k <= size:
             raise ModelError(f"top_k is {top_k}, but the vocabulary of '{name}' has {size} words.")
@@ -196,7 +196,7 @@ def head_size(model: Any) -> int:
 
 
 def position_limit(model: Any) -> int | None:
-    """Return the number of tokens that the model has positions for; None: there is no limit."""
+    """Return the most tokens that the model has positions for; None if there is no limit."""
     for name, module in model.named_modules():
         if name.endswith("position_embeddings") and isinstance(module, torch.nn.Embedding):
             # Models like RoBERTa count positions from the one after the padding's.
@@ -207,7 +207,7 @@ def position_limit(model: Any) -> int | None:
 
 
 def choose_scoring(model: Any, tokens: Tokens, *, tolerance: float, own_code: bool) -> Scoring:
-    """Return the fastest way that gives what a plain pass gives for one sentence at a time."""
+    """Return the fastest scoring that gives what a plain pass gives for single sentences."""
     plain = Scoring(scorer=full_logits_at, same_length=True, note=(SLOWER,))
     with quiet():
         encoded = tokens.encode(PROBES)

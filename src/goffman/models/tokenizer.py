@@ -25,7 +25,7 @@ def distinct(things: Sequence[T]) -> tuple[list[T], list[int]]:
 
 
 def ahead(things: Iterable[Made], count: int = 1) -> Iterator[Made]:
-    """Yield the things, each only after ``count`` things that follow it have been taken up."""
+    """Yield the things; take ``count`` further ones from the iterator before each is yielded."""
     pending: deque[Made] = deque()
     for thing in things:
         pending.append(thing)
@@ -77,7 +77,7 @@ much as 1,200 tokens of padding do, but it costs the host a launch as well."""
 
 
 def decided(limits: tuple[int, int], batch_size: int | None) -> tuple[int, int]:
-    """Return the limits, or those of a given batch size, which decides alone."""
+    """Return the limits; a ``batch_size`` replaces them: so many texts, however long."""
     if batch_size is None:
         return limits
     # No model reads a text of so many tokens: the number of texts decides.
@@ -166,7 +166,7 @@ class Tokens:
     """A masked model's tokenizer, found to be sound."""
 
     def __init__(self, name: str, tokenizer: Any, *, specials: bool, limit: int | None) -> None:
-        """Check and, where possible, repair it; ``specials``: whether [CLS] and such are put."""
+        """Check the tokenizer, and repair it if possible; ``specials``: add [CLS] and the like."""
         self.name = name
         self.specials = specials
         self.notes: tuple[str, ...] = ()
@@ -225,7 +225,7 @@ class Tokens:
         return encoded
 
     def encode_phrase(self, before: str, phrase: str, after: str) -> list[tuple[list[int], int]]:
-        """Return for each token of the phrase the sentence with it masked, and the token."""
+        """Return for each token of the phrase the sentence with that token masked, and its id."""
         texts = [f"{before}{phrase}{after}", f"{before.rstrip()}{after}"]
         whole, without = token_ids(self._tokenizer, texts, specials=self.specials)
         begin = alike(whole, without)
@@ -303,7 +303,7 @@ def token_reader(tokenizer: Any) -> Callable[[int], str]:
 
 
 def alike(first: Sequence[int], second: Sequence[int]) -> int:
-    """Return how many tokens two texts have in common at their beginning."""
+    """Return the number of equal tokens at the beginning of two texts."""
     pairs = enumerate(zip(first, second, strict=False))
     unlike = (position for position, (left, right) in pairs if left != right)
     return next(unlike, min(len(first), len(second)))

@@ -91,7 +91,7 @@ def quiet() -> Iterator[None]:
 
 
 def cannot_load(name: str, error: Exception) -> str:
-    """Return in one line that a model cannot be loaded, and why."""
+    """Return a line that says that a model cannot be loaded, and why."""
     first, *more = str(error).strip().splitlines() or [type(error).__name__]
     if "ignore_mismatched_sizes" in first:
         first = "its weights do not have the sizes that its config.json says."
@@ -119,9 +119,9 @@ def read_config(files: Files, options: LoadOptions) -> Any:
 
 
 def load_weights(kind: Any, files: Files, options: LoadOptions) -> Any:
-    """Return the whole model of a transformers class, on its device and in its precision.
+    """Return a model with its head, on its device and in its precision.
 
-    Without weights it is the same model in all but its numbers, and takes no memory.
+    ``options.weights`` False: return its structure alone, which takes no memory.
     """
     if not options.weights:
         return _shape(kind, files, options)
@@ -177,7 +177,7 @@ def is_out_of_memory(error: BaseException) -> bool:
 
 
 def in_halves(ask: Callable[[Sequence[Row]], Answer], encoded: Sequence[Row]) -> list[Answer]:
-    """Return the answers of one call, or of as many as memory makes necessary, in order.
+    """Return the answers to all of ``encoded``, asked in halves again and again if memory runs out.
 
     The length of a row of ``encoded`` is its number of tokens.
     """
@@ -230,7 +230,7 @@ def on_device(numbers: NDArray[Any], device: torch.device) -> torch.Tensor:
 
 
 def on_host(*tensors: torch.Tensor) -> Later[tuple[NDArray[Any], ...]]:
-    """Return the tensors as arrays; getting them waits for a GPU, as far as they need it."""
+    """Return a function that returns the tensors as arrays, after waiting for a GPU."""
     copies = [tensor.to("cpu", non_blocking=True) for tensor in tensors]
     device = tensors[0].device
     if device.type != "cuda":
@@ -275,20 +275,20 @@ def logits_at(model: Any, positions: torch.Tensor, **inputs: torch.Tensor) -> to
 
 
 def full_logits_at(model: Any, positions: torch.Tensor, **inputs: torch.Tensor) -> torch.Tensor:
-    """Return the same as ``logits_at`` from a plain forward pass: slower, for any model."""
+    """Return what ``logits_at`` returns, from a plain forward pass: slower, but for any model."""
     rows = torch.arange(len(positions), device=positions.device)
     logits: torch.Tensor = model(**accepted(model, inputs)).logits
     return logits[rows, positions]
 
 
 def accepted(model: Any, inputs: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    """Return the inputs that the model takes: a few families know no attention mask."""
+    """Return the inputs that the model takes: a few families take no attention mask."""
     parameters = inspect.signature(model.forward).parameters
     return {name: value for name, value in inputs.items() if name in parameters}
 
 
 def most_probable(logits: torch.Tensor, *, top_k: int, targets: Sequence[int]) -> Later[Filled]:
-    """Return the top k over the full vocabulary, ties by token id, and the targets."""
+    """Return the k most probable tokens, ties by token id, and the targets' probabilities."""
     probabilities = torch.softmax(logits.float(), dim=-1)
     size = probabilities.shape[1]
     values, candidates = probabilities, torch.arange(size, device=probabilities.device)
@@ -312,7 +312,7 @@ def most_probable(logits: torch.Tensor, *, top_k: int, targets: Sequence[int]) -
 
 
 def together(parts: Sequence[Filled]) -> Filled:
-    """Return several parts of a batch as one."""
+    """Return the answers to the parts of a batch, joined."""
     return Filled(
         token_ids=np.concatenate([part.token_ids for part in parts]),
         probabilities=np.concatenate([part.probabilities for part in parts]),

@@ -32,7 +32,7 @@ from goffman.report.write import write_report
 from goffman.runs.answers import AnswerStore, answers_folder
 from goffman.runs.batch_plan import limits_for, settings_of
 from goffman.runs.collect import Collected, note_finished
-from goffman.runs.manifest import asker_of, checksum, model_entry, with_model
+from goffman.runs.manifest import checksum, model_entry, setup_digest, with_model
 from goffman.runs.run import Run, check_place, keep_prompts, open_run
 from goffman.schemas import prompt_table
 from goffman.scoring import load_words
@@ -183,7 +183,7 @@ def _keep_answers(
     place = answers_folder(run.place, part.table, model=model, instrument=part.instrument)
     store = AnswerStore(folder=place, parts={})
     store.write_whole(
-        answers, asked=asker_of(run.manifest, model=model, instrument=part.instrument)
+        answers, asked=setup_digest(run.manifest, model=model, instrument=part.instrument)
     )
     collected = Collected(
         model=model,

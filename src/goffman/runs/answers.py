@@ -252,8 +252,8 @@ class Line(NamedTuple):
     """The key of the question's text."""
     trial: int
     reply: Reply
-    asker: str = ""
-    """A hash of the model and how it was asked."""
+    setup: str = ""
+    """A hash of the model and how it was asked: see ``setup_digest``."""
 
 
 def key_of(text: str) -> str:
@@ -361,7 +361,7 @@ def read_journal(folder: Folder) -> Iterator[Line | None]:
 
 def line_of(line: Line) -> bytes:
     """Return the line as it stands in the file."""
-    entry = {"asker": line.asker, "key": line.key, "trial": line.trial, **asdict(line.reply)}
+    entry = {"asker": line.setup, "key": line.key, "trial": line.trial, **asdict(line.reply)}
     content = json.dumps(entry, separators=(",", ":")).encode()
     return b"%s %s\n" % (_checksum(content), content)
 
@@ -371,11 +371,11 @@ def _line_in(content: bytes) -> Line | None:
     if not content.endswith(b"\n") or _checksum(payload) != checksum:
         return None
     fields: dict[str, Any] = json.loads(payload)
-    asker, key, trial = fields.pop("asker"), fields.pop("key"), fields.pop("trial")
+    setup, key, trial = fields.pop("asker"), fields.pop("key"), fields.pop("trial")
     reply = Reply(**fields)
     check_types(reply)
-    if not fits((key, asker, trial), tuple[str, str, int]):
-        raise ValueError(f"{key!a}, {asker!a} and {trial!a} are no question")
+    if not fits((key, setup, trial), tuple[str, str, int]):
+        raise ValueError(f"{key!a}, {setup!a} and {trial!a} are no question")
     if reply.next_words is not None:
         tokens = json.loads(reply.next_words)
         well_formed = fits(tokens, Sequence[tuple[str, Sequence[tuple[str, float]]]])
@@ -385,7 +385,7 @@ def _line_in(content: bytes) -> Line | None:
             or any(log > 0 for _, rivals in tokens for _, log in rivals)
         ):
             raise ValueError("next_words has no tokens with log-probabilities")
-    return Line(key, trial, reply, asker)
+    return Line(key, trial, reply, setup)
 
 
 def _checksum(content: bytes) -> bytes:

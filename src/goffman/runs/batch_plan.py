@@ -49,7 +49,7 @@ class Plan:
 
     written: tuple[bytes, ...]
     """The distinct sentences, longest first, with four bytes per token, most significant first."""
-    askers: tuple[tuple[int, ...], ...]
+    positions: tuple[tuple[int, ...], ...]
     """For each sentence, the positions of the given texts that are encoded so: at least one."""
     parts: tuple[tuple[tuple[int, ...], ...], ...]
     """The indices of sentences, part by part and batch by batch."""
@@ -123,10 +123,10 @@ def make_plan(encoded: Sequence[Sequence[int]], limits: BatchLimits) -> Plan:
     in which they were given, nor on what was answered before. So a resumed run repeats the batches
     of the first run bit for bit.
     """
-    askers: dict[bytes, list[int]] = {}
+    positions: dict[bytes, list[int]] = {}
     for position, tokens in enumerate(_written(encoded)):
-        askers.setdefault(tokens, []).append(position)
-    sentences = sorted(askers)
+        positions.setdefault(tokens, []).append(position)
+    sentences = sorted(positions)
     sentences.sort(key=len, reverse=True)
     batches = plan_batches(
         [len(tokens) // 4 for tokens in sentences],
@@ -136,7 +136,7 @@ def make_plan(encoded: Sequence[Sequence[int]], limits: BatchLimits) -> Plan:
     )
     return Plan(
         written=tuple(sentences),
-        askers=tuple([tuple(askers[tokens]) for tokens in sentences]),
+        positions=tuple([tuple(positions[tokens]) for tokens in sentences]),
         parts=_parts(batches, limits.part_size),
     )
 
@@ -164,27 +164,28 @@ def _parts(
     return tuple(map(tuple, parts))
 
 
-def part_digest(plan: Plan, number: int, *, names: Sequence[str], asker: str) -> str:
-    """Return 16 digits that change with a part's sentences, its batches, their texts or the asker.
+def part_digest(plan: Plan, number: int, *, names: Sequence[str], setup: str) -> str:
+    """Return 16 hexadecimal digits: a hash of a part's sentences, batches and names, and ``setup``.
 
-    ``names``: one for each of the given texts; ``asker``: a hash of who answers, and how it is
-    asked. An answer belongs to a sentence as the model read it: a tokenizer that splits a word
-    differently makes another sentence.
+    ``names``: the name of each planned text; ``setup``: a hash of which model answers and how it
+    is asked. Sentences are hashed as token numbers, so that answers are not used
+    again for a tokenizer that splits a word differently.
     """
-    # What json.dumps([asker, [[[sentence, names], …], …]]) would give, in a twentieth of its time.
-    sentences = iter(_describe_tokens([plan.written[i] for i in part_sentences(plan, number)]))
-    batches = [
-        ", ".join(
-            [
-                f"[[{next(sentences)}], "
-                f"[{', '.join([_quoted(names[position]) for position in plan.askers[i]])}]]"
-                for i in batch
-            ]
-        )
-        for batch in plan.parts[number]
-    ]
-    part = ", ".join(f"[{batch}]" for batch in batches)
-    return hashlib.sha256(f"[{_quoted(asker)}, [{part}]]".encode()).hexdigest()[:16]
+    # What json.dumps([setup, [[[sentence, names], …], …]]) would give, in a twentieth of its time.
+    indices = part_sentences(plan, number)
+    entries = {}
+    for index, tokens in zip(
+        indices, _describe_tokens([plan.written[i] for i in indices]), strict=True
+    ):
+        quoted = [_quoted(names[position]) for position in plan.positions[index]]
+        entries[index] = _json_list([f"[{tokens}]", _json_list(quoted)])
+    batches = [_json_list([entries[index] for index in batch]) for batch in plan.parts[number]]
+    content = _json_list([_quoted(setup), _json_list(batches)])
+    return hashlib.sha256(content.encode()).hexdigest()[:16]
+
+
+def _json_list(entries: Sequence[str]) -> str:
+    return f"[{', '.join(entries)}]"
 
 
 END = b"\xff\xff\xff\xff"
@@ -246,7 +247,7 @@ class Block:
 
 @dataclass(frozen=True, eq=False)
 class BlockPart:
-    """A part of a block that can be asked, and the nodes that ask its sentences."""
+    """A part of a block: sentences whose answers are stored in one file, and their nodes."""
 
     block: Block
     at: int
@@ -276,21 +277,21 @@ class BlockPart:
 
     @property
     def nodes(self) -> list[Node]:
-        """Return the nodes that ask the part's sentences."""
+        """Return the nodes of the part's sentences; several nodes may have the same sentence."""
         return [self.block.nodes[position] for group in self._groups() for position in group]
 
-    def askers(self) -> PromptRefs:
-        """Return the nodes that ask the part's sentences, as columns."""
+    def refs(self) -> PromptRefs:
+        """Return the prompts and parents of ``nodes``, as columns."""
         return PromptRefs.of(self.block.nodes, self._groups())
 
     def _groups(self) -> list[tuple[int, ...]]:
         """Return the positions in the block of each sentence's nodes."""
         plan = self.block.plan
-        return [plan.askers[index] for index in part_sentences(plan, self.at)]
+        return [plan.positions[index] for index in part_sentences(plan, self.at)]
 
-    def digest(self, asker: str) -> str:
-        """Return the digest of who is asked what, and how: see ``part_digest``."""
-        return part_digest(self.block.plan, self.at, names=self.block.names, asker=asker)
+    def digest(self, setup: str) -> str:
+        """Return the digest of the part for a hash of the model's setup: see ``part_digest``."""
+        return part_digest(self.block.plan, self.at, names=self.block.names, setup=setup)
 
 
 def prefetched(

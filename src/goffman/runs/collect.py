@@ -26,7 +26,7 @@ from goffman.runs.answers import (
 )
 from goffman.runs.batch_plan import BatchLimits, BlockPart, few_collections, prefetched
 from goffman.runs.code_digest import code_digest
-from goffman.runs.manifest import Answered, asker_of, with_answers
+from goffman.runs.manifest import Answered, setup_digest, with_answers
 from goffman.runs.mode_adapters import ModeAdapter, PhraseTokens
 from goffman.runs.run import Run
 from goffman.workers.pool import describe_workers
@@ -151,7 +151,7 @@ class _Step:
     def __init__(self, job: Job, adapter: ModeAdapter, store: AnswerStore, number: int) -> None:
         self._job, self.adapter, self.store, self._number = job, adapter, store, number
         names = {"model": adapter.name, "instrument": job.instrument}
-        self._asker = asker_of(job.run.manifest, **names, settings=adapter.settings)
+        self._setup = setup_digest(job.run.manifest, **names, settings=adapter.settings)
         self.sentences = 0
         """Sentences of the blocks that are planned."""
         self.asked = 0
@@ -176,11 +176,11 @@ class _Step:
         def begun() -> Iterator[BlockPart]:
             for part in self._missing(nodes):
                 # The digest is ready by the time the answers are.
-                digests[part.number] = writer.submit(part.digest, self._asker)
+                digests[part.number] = writer.submit(part.digest, self._setup)
                 yield part
 
         def write(part: BlockPart, answers: Sequence[Any]) -> None:
-            rows = self.adapter.rows(answers, part.askers(), step=self._number)
+            rows = self.adapter.rows(answers, part.refs(), step=self._number)
             key = (self._number, part.number)
             digest = digests.pop(part.number).result()
             self.store.parts[key] = write_chunk(self.store.folder, key, rows, asked=digest)
@@ -204,7 +204,7 @@ class _Step:
         for block in prefetched(self.adapter, nodes, self._job.limits, first=self._job.first):
             stored = {number for step, number in [*store.parts] if step == self._number}
             digests = {
-                part.number: part.digest(self._asker)
+                part.number: part.digest(self._setup)
                 for part in block.parts
                 if part.number in stored
             }

@@ -31,7 +31,7 @@ from goffman.runs.answers import (
     verify_chunks,
 )
 from goffman.runs.collect import Asking, Collected, note_finished
-from goffman.runs.manifest import Answered, asker_of, with_answers
+from goffman.runs.manifest import Answered, setup_digest, with_answers
 from goffman.schemas import REPLIES, schema
 from goffman.workers.pool import describe_workers
 
@@ -178,7 +178,7 @@ class ReplySink:
         *,
         turns: Sequence[ChatRequest],
         served_by: str | None,
-        asker: str,
+        setup: str,
     ) -> None:
         self.heard = 0
         self._job, self._model, self._journal = job, model.identity.name, journal
@@ -188,7 +188,7 @@ class ReplySink:
         record = job.run.manifest.models.get(self._model)
         sampling = record.sampling if record else None
         self._useful = EmptyReplyMonitor(self._model, sampling.max_tokens if sampling else None)
-        self._turns, self._served_by, self._asker = turns, served_by, asker
+        self._turns, self._served_by, self._setup = turns, served_by, setup
         self._open = np.ones(len(turns), dtype=bool)
         texts = len({prompt.asked for prompt in job.prompts})
         self._total = texts * job.trials
@@ -211,7 +211,7 @@ class ReplySink:
         # Models on this machine put their reasoning in the text.
         reply = without_reasoning(reply)
         turn = self._turns[position]
-        self._journal.add(Line(key_of(turn.text), turn.trial, reply, self._asker))
+        self._journal.add(Line(key_of(turn.text), turn.trial, reply, self._setup))
         self._open[position] = False
         self.heard += 1
         self._job.run.asked(1)
@@ -269,12 +269,12 @@ class Replies:
 
     folder: Folder
     model: str
-    asker: str
-    """A hash of who answers, and how it is asked; it stands in each line of the journal."""
+    setup: str
+    """A hash of the model and how it is asked (``setup_digest``); each line of the journal has it."""
 
     def digest(self, prompts: Sequence[Prompt], trials: int) -> str:
         """Return the digest in the name of the part with all replies to these prompts."""
-        questions = [self.asker, trials, [[prompt.id, prompt.asked] for prompt in prompts]]
+        questions = [self.setup, trials, [[prompt.id, prompt.asked] for prompt in prompts]]
         return hashlib.sha256(json.dumps(questions).encode()).hexdigest()[:16]
 
 
@@ -283,7 +283,7 @@ def replies_of(run: Path | Folder, manifest: Manifest, *, model: str, instrument
     return Replies(
         folder=answers_folder(run, "replies", model=model, instrument=instrument),
         model=model,
-        asker=asker_of(manifest, model=model, instrument=instrument),
+        setup=setup_digest(manifest, model=model, instrument=instrument),
     )
 
 
@@ -307,7 +307,7 @@ class Questions:
         for number, line in enumerate(read_journal(replies.folder), start=1):
             if line is None:
                 self.lost.append(number)
-            elif line.asker != replies.asker:
+            elif line.setup != replies.setup:
                 self.others += 1
             elif self.take(line.key, line.trial):
                 self.served_by = self.served_by or line.reply.served_by
@@ -376,7 +376,7 @@ def _ask_rest(job: ChatJob, model: Chats, replies: Replies, questions: Questions
         if turns:
             job.run.begin()
         sink = ReplySink(
-            job, model, journal, turns=turns, served_by=questions.served_by, asker=replies.asker
+            job, model, journal, turns=turns, served_by=questions.served_by, setup=replies.setup
         )
         sink.watch(last=True)
         try:
@@ -415,7 +415,7 @@ def reply_rows(job: ChatJob, replies: Replies) -> pl.DataFrame:
     new_rows = (
         (line.key, line.trial, *vars(line.reply).values())
         for line in read_journal(replies.folder)
-        if line and line.asker == replies.asker and questions.take(line.key, line.trial)
+        if line and line.setup == replies.setup and questions.take(line.key, line.trial)
     )
     names = ["key", "trial", *(field.name for field in fields(Reply))]
     types = pl.Schema({"key": pl.String(), **schema(REPLIES)})

@@ -649,10 +649,13 @@ def with_model(manifest: Manifest, run: Path, *, name: str, entry: Entry) -> Man
     return manifest
 
 
-def asker_of(
+def setup_digest(
     manifest: Manifest, *, model: str, instrument: str, settings: Mapping[str, Any] | None = None
 ) -> str:
-    """Return a hash of who answers what, and how; answers with different hashes are never mixed."""
+    """Return a hash of the model, the instrument and how it is asked.
+
+    Answers with different hashes are never mixed.
+    """
     record = manifest.models.get(model)
     fields_of_model = record.entry() if record else {}
     identity = {name: value for name, value in fields_of_model.items() if name not in REMARKS}

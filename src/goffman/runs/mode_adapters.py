@@ -35,7 +35,7 @@ CONTROL = re.compile(r"<[/|]*\w+\|?>|\[\w+\]")
 
 @dataclass(frozen=True)
 class PromptRefs:
-    """The askers of a part's sentences: one entry per asker, sentence by sentence."""
+    """Which prompts the sentences of a part come from: columns with one entry per node."""
 
     prompt_ids: pl.Series
     parents: pl.Series
@@ -44,23 +44,23 @@ class PromptRefs:
 
     @classmethod
     def of(cls, nodes: Sequence[Node], positions: Sequence[Sequence[int]]) -> PromptRefs:
-        """Return the askers at these positions of the nodes, one group of them per sentence."""
-        askers = [nodes[position] for group in positions for position in group]
+        """Return the columns for the nodes at these positions, given sentence by sentence."""
+        refs = [nodes[position] for group in positions for position in group]
         counts = [len(group) for group in positions]
         return cls(
-            pl.Series([node.prompt_id for node in askers], dtype=pl.String),
-            pl.Series([node.parent for node in askers], dtype=pl.String),
+            pl.Series([node.prompt_id for node in refs], dtype=pl.String),
+            pl.Series([node.parent for node in refs], dtype=pl.String),
             np.repeat(np.arange(len(positions)), counts),
         )
 
 
 class ModeAdapter(ABC):
-    """An adapter of a model for the loop that asks it: sentences in, rows of its table out."""
+    """An adapter from a model to the loop that asks it: sentences in, rows of an answer table out."""
 
     table: AnswerTable
     steps = 1
     settings: Mapping[str, Any] | None = None
-    """How masks are asked."""
+    """The settings with which masks are asked; None if there are no masks."""
     call: Call
     """How a batch is asked."""
     not_one_token: Sequence[str] = ()
@@ -77,7 +77,7 @@ class ModeAdapter(ABC):
     def children(
         self, nodes: Sequence[Node], rows: pl.DataFrame
     ) -> dict[tuple[str, str], list[Node]]:
-        """Return the sentences of the next step, by prompt id and parent of these nodes."""
+        """Return the sentences of the next step, under the prompt id and parent of their node."""
         raise NotImplementedError
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
@@ -86,19 +86,19 @@ class ModeAdapter(ABC):
         return encoded
 
     def checked(self, answer: Any, batch: Sequence[Sequence[int]]) -> Any:
-        """Return the answers as ``rows`` takes them; raise ArithmeticError if one is no number."""
+        """Return a batch's answer for ``rows``; raise ArithmeticError if it holds a NaN."""
         del batch
         if not all(np.isfinite(array).all() for array in self.arrays(answer)):
             raise ArithmeticError(not_a_number(self.model.identity.precision))
         return answer
 
     def arrays(self, answer: Any) -> Sequence[NDArray[np.floating[Any]]]:
-        """Return the arrays of an answer, none of whose numbers may be missing."""
+        """Return the arrays of an answer that must not hold a NaN."""
         return [answer]
 
-    def rows(self, answers: Sequence[Any], askers: PromptRefs, *, step: int) -> pl.DataFrame:
+    def rows(self, answers: Sequence[Any], refs: PromptRefs, *, step: int) -> pl.DataFrame:
         """Return the table's rows for the answers to several batches."""
-        columns = {"model": self.name, "step": step, **self.columns(answers, askers)}
+        columns = {"model": self.name, "step": step, **self.columns(answers, refs)}
         count, types = len(columns["prompt_id"]), schema(columns_of(self.table))
         for name, dtype in types.items():
             if isinstance(columns[name], str | int | None):
@@ -107,13 +107,13 @@ class ModeAdapter(ABC):
         return pl.DataFrame({name: columns[name] for name in types})
 
     @abstractmethod
-    def columns(self, answers: Sequence[Any], askers: PromptRefs) -> dict[str, Any]:
-        """Return the table's columns but model and step; a single value is that of all rows."""
+    def columns(self, answers: Sequence[Any], refs: PromptRefs) -> dict[str, Any]:
+        """Return all columns but model and step; a single value stands for a column of equal ones."""
 
 
 @lru_cache(maxsize=1)
 def _vocabulary_of(tokens: tuple[str, ...]) -> tuple[pl.Series, pl.Series]:
-    """Return tokens and words to gather from, made once for all instruments of a model."""
+    """Return all tokens, and the words that they spell, as series to gather from by token id."""
     texts = pl.Series(tokens, dtype=pl.String)
     return texts, pl.Series([token.strip() for token in tokens], dtype=pl.String)
 
@@ -140,10 +140,10 @@ class FillMask(ModeAdapter):
 
     @cached_property
     def unfit(self) -> frozenset[str]:
-        """Return what cannot be put back into a sentence.
+        """Return the texts of tokens that cannot be put back into a sentence.
 
-        That is no word at all, a mask, what is no word for the model's tokenizer or does not look
-        like one, and a token that is only a part of a letter.
+        These are empty texts, the mask, special tokens, texts that look like special tokens, and
+        parts of a letter.
         """
         tokens = self.model.tokens
         specials = [tokens[token].strip() for token in self.model.special_ids]
@@ -172,24 +172,24 @@ class FillMask(ModeAdapter):
         """Return the probabilities of ranks and of targets."""
         return answer.probabilities, answer.targets
 
-    def columns(self, answers: Sequence[Filled], askers: PromptRefs) -> dict[str, Any]:
-        """Return FILLS: for each asker the top k by rank, then all other target words."""
+    def columns(self, answers: Sequence[Filled], refs: PromptRefs) -> dict[str, Any]:
+        """Return FILLS: for each sentence asked the top k by rank, then all other target words."""
         token_ids = np.concatenate([batch.token_ids for batch in answers])
         probabilities = np.concatenate([batch.probabilities for batch in answers])
         of_targets = np.concatenate([batch.targets for batch in answers])
-        top_k, count = token_ids.shape[1], len(askers.sentences)
+        top_k, count = token_ids.shape[1], len(refs.sentences)
         target_ids = np.asarray(self._targets, dtype=token_ids.dtype)
         is_ranked = (token_ids[:, None, :] == target_ids[None, :, None]).any(axis=2)
-        unranked, target = np.nonzero(~is_ranked[askers.sentences])
-        asker = np.concatenate([np.repeat(np.arange(count), top_k), unranked])
-        tokens = np.concatenate([token_ids[askers.sentences].ravel(), target_ids[target]])
-        ranked_values = probabilities[askers.sentences].ravel()
-        target_values = of_targets[askers.sentences[unranked], target]
+        unranked, target = np.nonzero(~is_ranked[refs.sentences])
+        ref = np.concatenate([np.repeat(np.arange(count), top_k), unranked])
+        tokens = np.concatenate([token_ids[refs.sentences].ravel(), target_ids[target]])
+        ranked_values = probabilities[refs.sentences].ravel()
+        target_values = of_targets[refs.sentences[unranked], target]
         ranks = pl.Series(np.tile(np.arange(1, top_k + 1), count), dtype=pl.Int64)
         texts, words = self._vocabulary
         return {
-            "prompt_id": askers.prompt_ids.gather(asker),
-            "parent": askers.parents.gather(asker),
+            "prompt_id": refs.prompt_ids.gather(ref),
+            "parent": refs.parents.gather(ref),
             "rank": ranks.extend_constant(None, len(unranked)),
             "token": texts.gather(tokens),
             "word": words.gather(tokens),
@@ -223,19 +223,19 @@ class PhraseTokens(ModeAdapter):
         """Return the token ids of each text, as the model found them."""
         return [self._encoded[text] for text in texts]
 
-    def columns(self, answers: Sequence[NDArray[np.float32]], askers: PromptRefs) -> dict[str, Any]:
+    def columns(self, answers: Sequence[NDArray[np.float32]], refs: PromptRefs) -> dict[str, Any]:
         """Return FILLS: one row for each token of each phrase, without a rank."""
         tokens = getattr(self.model, "tokens", None) or self.model.next_word.tokens
-        ids = askers.parents.str.split("/").list.last().cast(pl.Int64).to_numpy()
+        ids = refs.parents.str.split("/").list.last().cast(pl.Int64).to_numpy()
         texts = pl.Series([tokens[token] for token in ids], dtype=pl.String)
         target = np.searchsorted(self._targets, ids)
         return {
-            "prompt_id": askers.prompt_ids,
-            "parent": askers.parents,
+            "prompt_id": refs.prompt_ids,
+            "parent": refs.parents,
             "rank": None,
             "token": texts,
             "word": texts.str.strip_chars(),
-            "probability": np.concatenate(answers)[askers.sentences, target],
+            "probability": np.concatenate(answers)[refs.sentences, target],
         }
 
 
@@ -245,16 +245,15 @@ class Classify(ModeAdapter):
     table: AnswerTable = "labels"
     call = Call(method="classify_batch")
 
-    def columns(self, answers: Sequence[NDArray[np.float32]], askers: PromptRefs) -> dict[str, Any]:
-        """Return LABELS: for each asker the most probable class and every class's probability."""
+    def columns(self, answers: Sequence[NDArray[np.float32]], refs: PromptRefs) -> dict[str, Any]:
+        """Return LABELS: of each sentence the most probable class and every class's probability."""
         classes, sums = by_meaning(np.concatenate(answers), self.model.labels)
-        asker_sums = sums[askers.sentences]
+        ref_sums = sums[refs.sentences]
         by_class = {
-            name: asker_sums[:, classes.index(name)] if name in classes else None
-            for name in CLASSES
+            name: ref_sums[:, classes.index(name)] if name in classes else None for name in CLASSES
         }
-        labels = pl.Series(classes, dtype=pl.String).gather(asker_sums.argmax(axis=1))
-        return {"prompt_id": askers.prompt_ids, "label": labels, **by_class}
+        labels = pl.Series(classes, dtype=pl.String).gather(ref_sums.argmax(axis=1))
+        return {"prompt_id": refs.prompt_ids, "label": labels, **by_class}
 
 
 class Likelihood(ModeAdapter):
@@ -280,12 +279,12 @@ class Likelihood(ModeAdapter):
         scored: NDArray[np.float64] = super().checked(np.stack([answer, lengths]), batch)
         return scored
 
-    def columns(self, answers: Sequence[NDArray[np.float64]], askers: PromptRefs) -> dict[str, Any]:
-        """Return LIKELIHOODS: for each asker its word, and the sentence's probability."""
-        scores, tokens = np.concatenate(answers, axis=1)[:, askers.sentences]
+    def columns(self, answers: Sequence[NDArray[np.float64]], refs: PromptRefs) -> dict[str, Any]:
+        """Return LIKELIHOODS: for each sentence asked its word, and the sentence's probability."""
+        scores, tokens = np.concatenate(answers, axis=1)[:, refs.sentences]
         return {
-            "prompt_id": askers.prompt_ids,
-            "word": askers.parents,
+            "prompt_id": refs.prompt_ids,
+            "word": refs.parents,
             "log_probability": scores,
             "tokens": tokens.astype(np.int64),
         }
@@ -316,17 +315,17 @@ class NextWord(_BegunReply):
         """Return the probabilities of each text's words."""
         return [words.probabilities for words in answer]
 
-    def columns(self, answers: Sequence[Sequence[NextWords]], askers: PromptRefs) -> dict[str, Any]:
-        """Return FILLS: for each asker the most probable next words, by rank."""
+    def columns(self, answers: Sequence[Sequence[NextWords]], refs: PromptRefs) -> dict[str, Any]:
+        """Return FILLS: for each sentence asked the most probable next words, by rank."""
         by_sentence = list(chain.from_iterable(answers))
-        said = [by_sentence[sentence] for sentence in askers.sentences]
+        next_words = [by_sentence[sentence] for sentence in refs.sentences]
         counts = np.array([len(words.tokens) for words in said])
-        asker = np.repeat(np.arange(len(said)), counts)
+        ref = np.repeat(np.arange(len(next_words)), counts)
         tokens = pl.Series([token for words in said for token in words.tokens], dtype=pl.String)
         ranks = np.arange(counts.sum()) - np.repeat(counts.cumsum() - counts, counts) + 1
         return {
-            "prompt_id": askers.prompt_ids.gather(asker),
-            "parent": askers.parents.gather(asker),
+            "prompt_id": refs.prompt_ids.gather(ref),
+            "parent": refs.parents.gather(ref),
             "rank": pl.Series(ranks, dtype=pl.Int64),
             "token": tokens,
             "word": tokens.str.strip_chars(),
@@ -346,21 +345,21 @@ class OptionProbability(_BegunReply):
         self._labels = sorted({option.label for choices in options.values() for option in choices})
         self.call = Call(method="next_word.options", arguments={"labels": self._labels})
 
-    def columns(self, answers: Sequence[NDArray[np.float32]], askers: PromptRefs) -> dict[str, Any]:
-        """Return CHOICES: for each asker its options in their order."""
-        offered = [self._options[prompt_id] for prompt_id in askers.prompt_ids.to_list()]
+    def columns(self, answers: Sequence[NDArray[np.float32]], refs: PromptRefs) -> dict[str, Any]:
+        """Return CHOICES: for each sentence asked its options in their order."""
+        offered = [self._options[prompt_id] for prompt_id in refs.prompt_ids.to_list()]
         options = list(chain.from_iterable(offered))
-        asker = np.repeat(np.arange(len(offered)), [len(choices) for choices in offered])
+        ref = np.repeat(np.arange(len(offered)), [len(choices) for choices in offered])
         columns = np.searchsorted(self._labels, [option.label for option in options])
-        values = np.concatenate(answers)[askers.sentences[asker], columns]
-        totals = np.bincount(asker, weights=values, minlength=len(offered))
+        values = np.concatenate(answers)[refs.sentences[ref], columns]
+        totals = np.bincount(ref, weights=values, minlength=len(offered))
         return {
-            "prompt_id": askers.prompt_ids.gather(asker),
+            "prompt_id": refs.prompt_ids.gather(ref),
             "option": pl.Series([option.label for option in options]),
             "code": pl.Series([option.code for option in options], dtype=pl.Float64),
             "probability": values,
             # Sums of float32 probabilities may be a hair above 1.
-            "elsewhere": np.clip(1 - totals, 0, 1)[asker].astype(np.float32),
+            "elsewhere": np.clip(1 - totals, 0, 1)[ref].astype(np.float32),
             # Every token of a model on this machine is seen.
             "unseen": None,
         }

@@ -54,18 +54,24 @@ def questions_in_training(
     """
     if what.kind not in model_kinds():
         raise ModelError(f"{what} It cannot be asked while it is trained.")
-    row, ways = model_kinds()[what.kind], every_way(instruments, options)
-    usable = [way for way in ways if table_in_training(row, way.instrument.kind) is not None]
-    for name in dict.fromkeys(way.instrument.base for way in ways):
-        if not any(way.instrument.base == name for way in usable):
-            of_name = [way for way in ways if way.instrument.base == name]
+    row, prompt_sets = model_kinds()[what.kind], every_way(instruments, options)
+    usable = [
+        prompt_set
+        for prompt_set in prompt_sets
+        if table_in_training(row, prompt_set.instrument.kind) is not None
+    ]
+    for name in dict.fromkeys(prompt_set.instrument.base for prompt_set in prompt_sets):
+        if not any(prompt_set.instrument.base == name for prompt_set in usable):
+            of_name = [
+                prompt_set for prompt_set in prompt_sets if prompt_set.instrument.base == name
+            ]
             raise ModelError(_nothing(what, row, of_name))
     tables: dict[str, set[AnswerTable]] = {}
-    for way in usable:
-        if table := table_in_training(row, way.instrument.kind):
-            tables[way.instrument.id] = {table}
+    for prompt_set in usable:
+        if table := table_in_training(row, prompt_set.instrument.kind):
+            tables[prompt_set.instrument.id] = {table}
     questions = questions_of(usable, options, listener, slowly=(), tables=tables)
-    return [questions[way.instrument.id] for way in usable]
+    return [questions[prompt_set.instrument.id] for prompt_set in usable]
 
 
 def table_in_training(row: ModelKind, kind: InstrumentKind) -> AnswerTable | None:
@@ -74,11 +80,11 @@ def table_in_training(row: ModelKind, kind: InstrumentKind) -> AnswerTable | Non
     return None if table == "replies" else table
 
 
-def _nothing(what: Description, row: ModelKind, ways: Sequence[PromptSet]) -> str:
+def _nothing(what: Description, row: ModelKind, prompt_sets: Sequence[PromptSet]) -> str:
     """Return the message that nothing of an instrument can be asked of a model, and why."""
-    name = ways[0].instrument.base
-    modes = " or ".join(dict.fromkeys(way.instrument.mode for way in ways))
-    if any(row.table_for(way.instrument.kind) for way in ways):
+    name = prompt_sets[0].instrument.base
+    modes = " or ".join(dict.fromkeys(prompt_set.instrument.mode for prompt_set in prompt_sets))
+    if any(row.table_for(prompt_set.instrument.kind) for prompt_set in prompt_sets):
         return (
             f"{what} A model in training is asked for probabilities, not for replies, and "
             f"'{name}' in the mode {modes} needs replies. Audit its checkpoints instead."
@@ -86,7 +92,7 @@ def _nothing(what: Description, row: ModelKind, ways: Sequence[PromptSet]) -> st
     needs = [
         entry.needed
         for entry in model_kinds().values()
-        if any(table_in_training(entry, way.instrument.kind) for way in ways)
+        if any(table_in_training(entry, prompt_set.instrument.kind) for prompt_set in prompt_sets)
     ]
     requirement = f"needs {', or '.join(needs)}" if needs else "needs a model that replies in text"
     return f"{what} The instrument '{name}' in the mode {modes} {requirement}."
@@ -116,7 +122,7 @@ def _step(
                 adapter.checked(adapter.call.of(adapter.model, batch), batch)
                 for batch in part.batches
             ]
-            rows.append(adapter.rows(answers, part.askers(), step=step))
+            rows.append(adapter.rows(answers, part.refs(), step=step))
     return pl.concat(rows)
 
 

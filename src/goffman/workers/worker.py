@@ -1,6 +1,7 @@
 """A worker, which holds one model and answers the batches that it is given.
 
-Started by local.py it reads tasks from its input and writes their results; Ray calls its methods.
+A LocalBackend starts it as a process that reads tasks from its input and writes their results; on a
+Ray cluster an actor calls its methods.
 """
 
 from __future__ import annotations
