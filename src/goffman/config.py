@@ -358,15 +358,15 @@ If a kind is a mapping, it has the allowed words and what they mean.
 
 
 def settings_by_instrument(
-    given: Mapping[str, Any], having: Mapping[str, Sequence[str]]
+    values_by_name: Mapping[str, Any], having: Mapping[str, Sequence[str]]
 ) -> dict[str, dict[str, Any]]:
-    """Return by instrument the values of its settings, under their names in Python.
+    """Return the values of settings by instrument and Python name.
 
-    ``having``: by instrument, the settings that it has. Raise InputError with what is allowed.
+    ``having``: the settings that each instrument has. Raise InputError for any other setting.
     """
     keys = [f"{instrument}.{name}" for instrument, names in having.items() for name in names]
     settings: dict[str, dict[str, Any]] = {}
-    for full, value in given.items():
+    for full, value in values_by_name.items():
         if full not in keys:
             allowed = ", ".join(keys) or "none, because these instruments have no settings"
             raise InputError(
@@ -428,10 +428,10 @@ def flag_of(name: str) -> str:
     return option.flag or (f"--no-{spelled}" if option.default is True else f"--{spelled}")
 
 
-def with_defaults(given: AuditOptions) -> SimpleNamespace:
-    """Return a value for every option; raise InputError for an unknown one or a wrong number."""
+def with_defaults(chosen: AuditOptions) -> SimpleNamespace:
+    """Return the values of all options; raise InputError for an unknown name or wrong value."""
     options = audit_options()
-    for name, value in given.items():
+    for name, value in chosen.items():
         if name not in options:
             raise InputError(f"There is no option '{name}'.{did_you_mean(name, options)}")
         option = options[name]
@@ -443,11 +443,11 @@ def with_defaults(given: AuditOptions) -> SimpleNamespace:
                 f"{did_you_mean(str(value), allowed)}"
             )
     return SimpleNamespace(
-        **{name: option_of_name.default for name, option_of_name in options.items()} | dict(given)
+        **{name: option_of_name.default for name, option_of_name in options.items()} | dict(chosen)
     )
 
 
-def changed(given: SimpleNamespace) -> tuple[str, ...]:
+def changed(chosen: SimpleNamespace) -> tuple[str, ...]:
     """Return the names of the options whose value is not the default."""
     options = audit_options()
-    return tuple(name for name, value in vars(given).items() if value != options[name].default)
+    return tuple(name for name, value in vars(chosen).items() if value != options[name].default)

@@ -56,7 +56,7 @@ def commanded(words: Sequence[str]) -> Iterator[None]:
 
 
 def without_secrets(word: str) -> str:
-    """Return an argument in which no password, and nothing that may be a key, can be read."""
+    """Return the argument with passwords, and all that may be a key, made unreadable."""
     if "://" in word:
         for secret, replacement in _IN_ADDRESSES:
             word = secret.sub(replacement, word)

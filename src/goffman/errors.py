@@ -146,12 +146,12 @@ def _done(file: Path, error: OSError) -> str:
     return "written" if os.access(file.parent, os.X_OK) else "opened"
 
 
-def did_you_mean(given: str, allowed: Iterable[str]) -> str:
-    """Return a sentence that names the nearest allowed word, after a space, or nothing."""
-    if len(given) > _LONGEST_NAME:
+def did_you_mean(word: str, allowed: Iterable[str]) -> str:
+    """Return " Did you mean …?" with the nearest allowed word; empty if none is near."""
+    if len(word) > _LONGEST_NAME:
         return ""
     by_folded = {word.casefold(): word for word in allowed}
-    folded = given.casefold()
+    folded = word.casefold()
     for candidate in difflib.get_close_matches(folded, by_folded, n=3, cutoff=_ALIKE):
         similarity = difflib.SequenceMatcher(None, candidate, folded).ratio()
         if candidate[:1] == folded[:1] or similarity >= _ALIKE_ELSEWHERE:

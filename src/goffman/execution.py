@@ -81,7 +81,7 @@ class Executor:
     """Number of CPU threads with which workers compute."""
 
     def load(self, spec: str, *, kind: str, **chat: Any) -> Any:
-        """Return the model, ready to be asked; if workers have its weights, its tokenizer alone."""
+        """Return the model, ready to be asked; without weights if workers have them."""
         loading = Loading(options=self.options, **chat)
         model = load(spec, kind=kind, **vars(loading))
         if self.group is not None:
@@ -113,13 +113,13 @@ class Executor:
     def deviation(
         self, spec: str, *, kind: str, low: Any, sample: Sample
     ) -> Mapping[str, Any] | None:
-        """Return how far the model is from itself in float32; None: its kind cannot say."""
+        """Return how far answers are from those in float32; None if the kind cannot say."""
         if self.group is not None:
             return self.group.deviation(sample)
         return float32_deviation(low, spec, kind=kind, options=self.options, sample=sample)
 
     def enter(self, run: Run) -> None:
-        """Enter the workers in the run; raise RunError if it refuses their hardware."""
+        """Enter the workers in the manifest; raise RunError if their hardware must not mix."""
         if self.group is not None:
             cards = self.group.pool.cards.values()
             mixed = self.options.mixed_hardware
@@ -132,18 +132,18 @@ ALL_GPUS = "cuda:all"
 class Executors:
     """The executors that ask models; workers are started for the first model."""
 
-    def __init__(self, given: LoadOptions, *, note: Callable[[str], None]) -> None:
-        if given.workers is not None:
-            host_and_port(given.workers)
-        self._given, self._note = given, note
-        self._devices = (given.device,) if given.workers else _devices(given.device)
-        self._elsewhere = len(self._devices) > 1 or given.workers is not None
+    def __init__(self, options: LoadOptions, *, note: Callable[[str], None]) -> None:
+        if options.workers is not None:
+            host_and_port(options.workers)
+        self._loading, self._note = options, note
+        self._devices = (options.device,) if options.workers else _devices(options.device)
+        self._elsewhere = len(self._devices) > 1 or options.workers is not None
         self._pool: WorkerPool | None = None
-        self.options = given
+        self.options = options
         """How models are loaded in this process."""
-        if given.device == ALL_GPUS or self._elsewhere:
+        if options.device == ALL_GPUS or self._elsewhere:
             first = self._devices[0]
-            self.options = replace(given, device=first, weights=not self._elsewhere)
+            self.options = replace(options, device=first, weights=not self._elsewhere)
 
     def close(self) -> None:
         """End the workers."""
@@ -188,7 +188,7 @@ class Executors:
 
         from goffman.workers.worker import LocalBackend
 
-        options, threads = self._given, torch.get_num_threads()
+        options, threads = self._loading, torch.get_num_threads()
         if self._pool is None:
             backend: WorkerBackend
             if options.workers is None:
@@ -213,21 +213,21 @@ class Executors:
         return dict(zip((assignment.model for assignment in assignments), results, strict=True))
 
 
-def _devices(given: str) -> tuple[str, ...]:
-    """Return the devices that --device names: several of them, or one."""
-    if given == ALL_GPUS:
+def _devices(names: str) -> tuple[str, ...]:
+    """Return the devices of --device; raise InputError if one of several cannot be used."""
+    if names == ALL_GPUS:
         import torch
 
         # If there is none, loading the model on the first says so.
         return tuple(f"cuda:{number}" for number in range(max(1, torch.cuda.device_count())))
-    devices = tuple(device.strip() for device in given.split(","))
+    devices = tuple(device.strip() for device in names.split(","))
     if len(devices) > 1:
         from goffman.models.torch_common import choose_device
 
         for device in devices:
             if device == "auto":
                 raise InputError(
-                    f"--device is '{given}'. Name every device, such as cuda:0,cuda:1, or give "
+                    f"--device is '{names}'. Name every device, such as cuda:0,cuda:1, or give "
                     f"{ALL_GPUS}."
                 )
             choose_device(device)

@@ -58,16 +58,16 @@ NOT_SHOWN = ("ended", "wall_s", "cpu_s", "sentences", "command")
 
 @dataclass(frozen=True, kw_only=True)
 class Asked:
-    """What a manifest says is answered by models that are loaded and asked in this way."""
+    """The check of which answers a manifest already has for these options of loading."""
 
     manifest: Manifest
     loading: LoadOptions
     batch_size: int | None
 
     def digest(self, question: Question, *, model: str) -> str | None:
-        """Return a digest of all that the sentences to ask depend on, beside the model's files.
+        """Return a digest of all that the sentences to ask depend on, but the model's files.
 
-        The code of models and the files of workers are unknown, too.
+        Return None if some of it is unknown: code of a model or package, or files of workers.
         """
         record, loading = self.manifest.models.get(model), self.loading
         row = model_kinds().get(record.kind) if record else None
@@ -83,7 +83,7 @@ class Asked:
         )
 
     def has(self, assignment: Assignment) -> bool:
-        """Return whether all is answered by the manifest; do not look at files and answers."""
+        """Return whether the manifest has all answers, without looking at files."""
         entries = self.manifest.answers.get(assignment.model, {})
         for question in assignment.questions:
             entry = entries.get(question.instrument.id)
@@ -94,7 +94,7 @@ class Asked:
         return True
 
     def collected(self, run: Path, assignment: Assignment) -> Sequence[Collected] | None:
-        """Return summaries of the answers if nothing is left to ask; None: load the model.
+        """Return summaries of the answers; None if the model must be loaded and asked.
 
         The same code would come to the same sentences from the same files.
         """

@@ -27,7 +27,7 @@ AROUND = 8
 
 
 class Forecast(NamedTuple):
-    """What is still to be asked, and about how much it is."""
+    """The number of requests still to be sent, and about how many tokens they take."""
 
     requests: int
     """Without requests that fail and are sent again."""
@@ -58,17 +58,17 @@ def forecast(questions: Questions, sampling: Sampling) -> Forecast:
     )
 
 
-def forecast_text(found: Forecast, prices: Prices | None) -> str:
+def forecast_text(expected: Forecast, prices: Prices | None) -> str:
     """Return the forecast as a sentence."""
-    present_text = f" ({found.there:,} replies are already there)" if found.there else ""
-    requests = "1 request" if found.requests == 1 else f"{found.requests:,} requests"
+    present_text = f" ({expected.there:,} replies are already there)" if expected.there else ""
+    requests = "1 request" if expected.requests == 1 else f"{expected.requests:,} requests"
     text = (
-        f"{requests}{present_text}, about {found.question_tokens:,} tokens sent and at most "
-        f"{found.reply_tokens:,} received"
+        f"{requests}{present_text}, about {expected.question_tokens:,} tokens sent and at most "
+        f"{expected.reply_tokens:,} received"
     )
     if prices is None:
         return f"{text}."
-    least, most = found.cost(prices)
+    least, most = expected.cost(prices)
     return f"{text}. Estimated cost: {least:,.2f} for the prompts, at most {most:,.2f} in all."
 
 

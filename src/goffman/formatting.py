@@ -146,7 +146,7 @@ def mask_to_blank(text: str) -> str:
 
 
 def short_names(models: Iterable[str]) -> dict[str, str]:
-    """Return for each model the last part of its folder, or as much as tells it from the others.
+    """Return a short name for each model: as few parts of its folder as make it unique.
 
     For a model behind a server, return its name there.
     """
@@ -166,16 +166,16 @@ def short_names(models: Iterable[str]) -> dict[str, str]:
     return {name: text if counts[text] == 1 else printable(name) for name, text in shown.items()}
 
 
-def models_meant(given: str, models: Iterable[str]) -> list[str]:
-    """Return the full names of the models that are called this, in full or as they are shown."""
+def models_meant(name_given: str, models: Iterable[str]) -> list[str]:
+    """Return the full names of the models with this full or short name."""
     names = list(models)
-    if given in names:
-        return [given]
+    if name_given in names:
+        return [name_given]
     shown = short_names(names)
-    if exact := [name for name in names if given in {shown[name], printable(name)}]:
+    if exact := [name for name in names if name_given in {shown[name], printable(name)}]:
         return exact
     # In a run with other models, more or less of its folder may have been shown.
-    parts = PurePath(given).parts
+    parts = PurePath(name_given).parts
     return [name for name in names if parts and _parts(name)[-len(parts) :] == parts]
 
 
@@ -236,7 +236,7 @@ def number(value: float | None) -> str:
 
 
 def told_apart(value: float, limit: float) -> tuple[str, str]:
-    """Return both numbers with enough digits to show on which side of the limit the value lies."""
+    """Return both numbers with enough digits to show which is larger."""
     shown = number(value), number(limit)
     if shown[0] != shown[1] or value == limit:
         return shown
@@ -258,9 +258,9 @@ def tick(value: float, step: float) -> str:
 
 
 def p_value(p: float) -> str:
-    """Return a p-value with three decimals and no leading zero, or “< .001”.
+    """Return a p-value without leading zero: three decimals, “< .001”, or “1” if it rounds to 1.
 
-    A value below .05 is never rounded up to it.
+    A value below .05 gets more decimals if it would round up to .05.
     """
     if p < 0.001:
         return "< .001"
@@ -320,6 +320,6 @@ VERDICTS_SAID = (
 
 
 def verdict_shown(row: Mapping[str, Any]) -> str:
-    """Return an estimate's verdict as people read it; empty if tested but without a verdict."""
+    """Return an estimate's verdict in words; empty if it was tested but has no verdict."""
     tested = row["low"] is not None or row.get("effect_low") is not None
     return row["verdict"] or ("" if tested else NOT_TESTED)

@@ -113,7 +113,7 @@ def _in_mode(instrument: Instrument, kind: InstrumentKind, **changed: Any) -> In
 
 
 def of_asked(id_: str) -> pl.Expr:
-    """Return an expression for the rows of an instrument in a mode, by its id."""
+    """Return a Polars filter for the rows of an instrument in a mode, by its id."""
     import polars as pl
 
     instrument, _, mode = id_.partition("/")
@@ -179,7 +179,7 @@ def _choice(instrument: Instrument, choice: MultipleChoice, kind: InstrumentKind
 
 
 def _choosable(instrument: Instrument) -> Controls | None:
-    """Return the instrument's own controls if options can answer them: without a blank.
+    """Return the instrument's controls if they can be answered by options, otherwise None.
 
     Codes have no right value of their own: they must separate positive from negative items.
     """

@@ -64,7 +64,7 @@ class Audit:
 
     folder: Path
     asked: tuple[Collected, ...]
-    said: Summary = field(default_factory=Summary)
+    findings: Summary = field(default_factory=Summary)
     """What the answers say."""
     report: Path | None = None
     """The page of the report; None: no report was requested."""
@@ -72,12 +72,12 @@ class Audit:
     @property
     def results(self) -> tuple[MainResult, ...]:
         """Return the main result of each instrument and model."""
-        return self.said.results
+        return self.findings.results
 
     @property
     def summary(self) -> tuple[str, ...]:
         """Return what the answers say, in sentences with their uncertainty."""
-        return self.said.details
+        return self.findings.details
 
 
 def audit(
@@ -153,7 +153,7 @@ def audit(
         if report:
             listener.stage("Writing the report")
         page = current_report(run, words, note=listener.note) if report else None
-    return Audit(folder=folder, asked=tuple(collected), said=summary, report=page)
+    return Audit(folder=folder, asked=tuple(collected), findings=summary, report=page)
 
 
 def _ask_all(

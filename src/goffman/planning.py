@@ -172,7 +172,7 @@ def _as_asked(
     instrument: Instrument,
     options: AskOptions,
 ) -> tuple[Sequence[Prompt], dict[Sample, frozenset[str]]]:
-    """Return prompts, and the ids of smaller samples, which a system prompt changes."""
+    """Return prompts and the ids of smaller samples, with the system prompt added."""
     asked = with_system(prompts, instrument, options.system)
     pairs = list(zip(prompts, asked, strict=True))
     return asked, {
@@ -230,7 +230,7 @@ def _again(
 
 
 def _cell(prompt: Prompt) -> tuple[str, str, str | None]:
-    """Return what a prompt asks about, whatever its wording: item, condition and form."""
+    """Return item, condition and form of a prompt, which its wordings share."""
     return prompt.item, prompt.condition, prompt.form
 
 
@@ -275,7 +275,7 @@ def _settings(
     options: AskOptions,
     tables: Collection[AnswerTable],
 ) -> Settings | None:
-    """Return how masks are asked; at a pronoun, both forms keep their probability at any rank."""
+    """Return the settings for masks; at a pronoun, both forms are target words."""
     if answers_to(instrument.kind) != "fills":
         return None
     heeded = "fills" in tables
@@ -317,7 +317,7 @@ def counted(prompts: Sequence[Prompt]) -> str:
 
 
 def _faults_of(rendered: Rendered) -> Iterator[tuple[str, str]]:
-    """Yield what was done with faulty sentence pairs, and name up to three of them."""
+    """Yield messages about faulty sentence pairs, each with up to three of them."""
     actions = (("left out", rendered.left_out), ("kept, but please check", rendered.remarks))
     for action, faults in actions:
         if faults:
@@ -426,7 +426,7 @@ class _Chosen:
 
 
 def table_of(model: str, kind: str, instrument: Instrument) -> AnswerTable | None:
-    """Return the table for a model's answers to an instrument; None if it cannot be asked."""
+    """Return the table for a model's answers to an instrument; None if it gives none."""
     return model_kinds()[kind].table_for(instrument.kind, served=behind_server(model))
 
 
@@ -553,7 +553,7 @@ def _able(kinds: Sequence[InstrumentKind]) -> list[ModelKind]:
 
 @dataclass(frozen=True, kw_only=True)
 class Further:
-    """A run within the run for prompts that the user requested in addition."""
+    """A run within the run: paraphrases or second identities, which the user requested."""
 
     name: str
     """The name of its folder; readers see it after the name of the instrument."""
@@ -562,7 +562,7 @@ class Further:
     """What its prompts are, for a sentence: in other wordings (--paraphrases)."""
 
     def called(self, instrument: str) -> str:
-        """Return the name of an instrument while these prompts are asked."""
+        """Return the name of an instrument in messages about this run."""
         return f"{instrument}, {self.name}"
 
     def describe(self) -> Iterator[str]:
@@ -595,7 +595,7 @@ class Further:
 def assign_further(
     assignments: Sequence[Assignment], options: AskOptions, *, listener: Listener
 ) -> list[Further]:
-    """Return the runs for paraphrases and for second identities; by default neither.
+    """Return the runs for paraphrases and for second identities that were requested.
 
     Raise InputError if identities were requested and no instrument can show one.
     """

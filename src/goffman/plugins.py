@@ -44,7 +44,7 @@ class PluginWarning(UserWarning):
 
 @cache
 def plugged(door: Door) -> tuple[tuple[str, object], ...]:
-    """Return name and object of everything that other packages put into a door, sorted by name."""
+    """Return names and objects of an entry-point group of other packages, sorted by name."""
     plugins = []
     for entry in sorted(entry_points(group=door), key=lambda point: point.name):
         try:
@@ -59,9 +59,9 @@ def plugged(door: Door) -> tuple[tuple[str, object], ...]:
 def plugged_folders(
     door: Door, *, what: str, known: Collection[str], read: Callable[[Path], Thing]
 ) -> dict[str, Thing]:
-    """Return, by name, what other packages' folders hold, each read to the end.
+    """Return by name what was read from the folders of other packages.
 
-    So an error shows before anyone asks for a folder: a faulty one is left out, with a warning why.
+    All are read at once: a faulty one is left out, with a warning why.
     ``what``: instrument or anchor; ``known``: names that are taken.
     """
     contents: dict[str, Thing] = {}
@@ -98,7 +98,7 @@ def _folder(thing: object, what: str) -> Path:
 
 
 def raised(error: BaseException) -> tuple[str, ...]:
-    """Return what other people's code raised, including sys.exit(), in lines."""
+    """Return the lines of an exception from another package, which may be SystemExit."""
     return error.lines if isinstance(error, GoffmanError) else (f"{type(error).__name__}: {error}",)
 
 

@@ -1,4 +1,4 @@
-"""The progress of asking, as the user is told."""
+"""The progress of asking, as it is shown to the user."""
 
 from __future__ import annotations
 

@@ -375,7 +375,7 @@ def prompt_table(prompts: Iterable[Prompt]) -> pl.DataFrame:
 
 
 def complaints(frame: pl.DataFrame, columns: Iterable[Column]) -> list[str]:
-    """Return what keeps a frame from being the declared table: a sentence each, none if it is."""
+    """Return sentences about how a frame deviates from the declared table, if it does."""
     expected = schema(columns)
     actual = frame.schema
     problems = [f"column '{name}' is missing" for name in expected if name not in actual]

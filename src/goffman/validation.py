@@ -93,7 +93,7 @@ _SHOWN = 60
 
 @cache
 def field_types(record: type) -> dict[str, Any]:
-    """Return the types of the fields alone: other types may be known to type checkers only."""
+    """Return the types of a dataclass's fields by name."""
     type_of = {field.name: field.type for field in fields(record)}
     stand_in = type(
         record.__name__, (), {"__annotations__": type_of, "__module__": record.__module__}

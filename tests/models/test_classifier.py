@@ -82,8 +82,8 @@ def test_a_text_too_long_is_refused(tiny):
     ) or str(error.value).startswith("A text has 203 tokens")
 
 
-def refused(own, given=None):
-    return message_of(ModelError, sentiments, "m", own, given=given)
+def refused(own, user_labels=None):
+    return message_of(ModelError, sentiments, "m", own, user_labels=given)
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def refused(own, given=None):
     ],
 )
 def test_labels_are_read_by_name(own, meant):
-    assert sentiments("m", own, given=None) == meant
+    assert sentiments("m", own, user_labels=None) == meant
 
 
 def test_unknown_labels_are_refused_with_the_map_to_give(tiny):

@@ -32,7 +32,7 @@ MODELS_ALLOWED = (
 
 
 def texts(option: str, value: Several | None) -> tuple[str, ...]:
-    """Return one value, or several, as a tuple; raise InputError if one cannot be a value."""
+    """Return a single value or several as a tuple of texts; raise InputError for a bad one."""
     if value is None:
         return ()
     values: Any = value
@@ -58,7 +58,7 @@ def paths(option: str, value: Several | None) -> tuple[Path, ...]:
 
 
 def path(option: str, value: Text | None) -> Path | None:
-    """Return one path; None if none is given."""
+    """Return the value as a path; None if there is none."""
     return next(iter(paths(option, value)), None)
 
 
@@ -73,7 +73,7 @@ def models_asked(value: Several, instruments: Sequence[str]) -> tuple[str, ...]:
 def correlated(
     value: Sequence[str | tuple[str, str]], models: Sequence[str]
 ) -> tuple[tuple[str, str], ...]:
-    """Return base models with classifiers: those given, or the bundled two if both are asked."""
+    """Return (base, classifier) pairs: the user's, or the bundled two if both are asked."""
     pairs = [pair.partition("=")[::2] if isinstance(pair, str) else tuple(pair) for pair in value]
     for shown, pair in zip(value, pairs, strict=True):
         if len(pair) != 2 or not all(pair):

@@ -1,4 +1,4 @@
-"""Show how far an audit is: in a terminal, a log, or a notebook, whose output is updated."""
+"""Show the progress of an audit in a terminal, a log or a notebook, and results as HTML."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def notebook_display() -> Display | None:
 
 @dataclass(frozen=True, kw_only=True)
 class Picture:
-    """The bar and the notes at one moment."""
+    """What a notebook shows of the bar and the notes at one moment."""
 
     text: str
     share: float
@@ -100,7 +100,7 @@ class Picture:
 
 
 class Bar:
-    """One bar for an audit, in one place of a notebook's output that is updated."""
+    """A progress bar for an audit in a notebook's output, which is updated."""
 
     def __init__(self, display: Display) -> None:
         self._display = display
@@ -124,7 +124,7 @@ class Bar:
         self._draw()
 
     def expect(self, expected: Expected) -> None:
-        """Remember what is about to be asked."""
+        """Set what is about to be asked."""
         self._audit = AuditProgress(expected)
 
     def stage(self, text: str) -> None:
@@ -191,7 +191,7 @@ def results_html(results: Sequence[MainResult]) -> str:
 
 
 def strip(drawn: Forest, mark: Mark) -> str:
-    """Return an interval against the band of differences too small to matter, as SVG."""
+    """Return an SVG of an interval over the band of differences too small to matter."""
     first, last = drawn.band
     fill = "currentColor" if mark.clear else "none"
     return (

@@ -236,7 +236,7 @@ class Run:
 
     @cached_property
     def _checkable(self) -> Sequence[NamedEstimate]:
-        """Return everything that goffman check --list lists."""
+        """Return all numbers that ``goffman check --list`` lists."""
         return gate_input(self.measured).known
 
     def answers(self, *, model: str | None = None, instrument: str | None = None) -> Frame:

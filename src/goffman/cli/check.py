@@ -185,7 +185,7 @@ def _annotate(lines: Iterable[str], style: GateFormat) -> None:
 
 
 def _print(text: str) -> None:
-    """Print the text; a reader that has gone (head) does not change the exit code."""
+    """Print the text; ignore that the reader of the output (head) has ended."""
     try:
         sys.stdout.write(text)
         sys.stdout.flush()

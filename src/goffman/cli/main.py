@@ -268,7 +268,7 @@ def prompts(
             f"'{name}' already names a mode of {instrument.id}. Give {instrument.id} with "
             f"--mode, or {name} alone."
         )
-    # If an instrument has nothing but choices, the first way of asking them.
+    # If an instrument has nothing but choices, the first of its modes.
     instrument = forms[0] if mode is None else mode_of(instrument, mode)
     having = {instrument.base: setting_names(instrument)}
     changed = settings_by_instrument(settings_given(settings), having)

@@ -29,7 +29,7 @@ RunFolder = Annotated[
 
 
 def with_help(command: Callable[..., None]) -> Callable[..., None]:
-    """Return the command with the texts that end its annotations as helps of its parameters."""
+    """Return the command; the text that ends a parameter's annotation becomes its help."""
     for name, hint in get_type_hints(command, include_extras=True).items():
         match get_args(hint):
             case (kind, *facts, str(text)):
@@ -61,7 +61,7 @@ class Command(TyperCommand):
     """A command that, before it does anything, rejects values that no option can have."""
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
-        """Return the usage as a person writes it: [OPTIONS] RUN."""
+        """Return the usage line, such as [OPTIONS] RUN."""
         pieces = ["[OPTIONS]"]
         for param in self.get_params(ctx):
             if not _is_option(param):
@@ -90,7 +90,7 @@ class Command(TyperCommand):
         return str(super().get_help(ctx)).replace(_WHOLE, "-")
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Return the remaining arguments, as typer does; raise InputError that names the option."""
+        """Return the remaining arguments, like typer; raise InputError for a bad value."""
         if ctx.resilient_parsing:
             # A line that is still being typed, which a shell completes.
             unfinished: list[str] = super().parse_args(ctx, args)
@@ -187,7 +187,7 @@ def setting_rows() -> list[tuple[str, str]]:
 
 
 def _missing(ctx: Any, param: Any) -> str:
-    """Return what is missing; if that is a run, also which runs there are."""
+    """Return the message for a missing argument; for a run, it lists the runs in the folder."""
     name = _name(param)
     message = (
         f"goffman {ctx.info_name} needs {name}: goffman {ctx.info_name} {_name_in_full(param)}"
@@ -216,7 +216,7 @@ def settings_given(texts: Sequence[str] | None) -> dict[str, list[str]]:
 
 
 def help_row(param: Any) -> tuple[str, str]:
-    """Return an option or argument with what stands for its value, and its help text."""
+    """Return an option or argument with its placeholder (--output FILE), and its help text."""
     default = getattr(param.default, "value", param.default)
     help_text = str(param.help or "")
     if default is not None and not getattr(param, "is_flag", False) and "Default:" not in help_text:
@@ -250,7 +250,7 @@ def _choices(param: Any) -> list[str]:
 
 
 def _value_of(param: Any) -> str:
-    """Return what stands for an option's value: its choices, or a word for its type."""
+    """Return the placeholder of an option's value: its choices, or a word for its type."""
     if choices := _choices(param):
         return "|".join(choices)
     kind = _kind(param)
@@ -270,7 +270,7 @@ def _name(param: Any) -> str:
 
 
 def _allowed(param: Any) -> str | None:
-    """Return in words what a number or a choice may be; None if the parameter is neither."""
+    """Return the allowed values of a number or choice in words; None for other parameters."""
     if choices := _choices(param):
         return ", ".join(choices)
     kind = _kind(param)

@@ -148,7 +148,7 @@ def compare(
 
 
 def _write_comparison(
-    path: Path, found: Sequence[Comparison], runs: Sequence[MeasuredRun], notes: Sequence[str]
+    path: Path, comparisons: Sequence[Comparison], runs: Sequence[MeasuredRun], notes: Sequence[str]
 ) -> None:
     from goffman.comparison.page import compare_page
     from goffman.comparison.sentences import as_json, as_markdown, comparison_table
@@ -157,11 +157,11 @@ def _write_comparison(
 
     ending = path.suffix.lower()
     if ending == ".html":
-        text = compare_page(found, runs, notes=notes)
+        text = compare_page(comparisons, runs, notes=notes)
     elif ending == ".json":
-        text = json_text(as_json(found)) + "\n"
+        text = json_text(as_json(comparisons)) + "\n"
     elif ending == ".md":
-        text = as_markdown(found)
+        text = as_markdown(comparisons)
     else:
-        text = FORMATS[ending](comparison_table(found))
+        text = FORMATS[ending](comparison_table(comparisons))
     write_output(path, text.encode())

@@ -54,7 +54,7 @@ def print_screen(
 
 
 def print_lines(lines: Sequence[str], *, models: Collection[str] = ()) -> None:
-    """Print lines with the signs and colors that the terminal has; ``models``: shown in bold."""
+    """Print lines with the signs and colors that the terminal supports, ``models`` in bold."""
     plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
     color = sys.stdout.isatty() and not plain
     for line in lines:
@@ -63,7 +63,7 @@ def print_lines(lines: Sequence[str], *, models: Collection[str] = ()) -> None:
 
 
 def _in_signs(text: str) -> str:
-    """Return a text in the signs that the output knows."""
+    """Return the text with signs that the output's encoding lacks replaced."""
     from goffman.report.summary import ASCII
 
     if "utf" in (sys.stdout.encoding or "").lower():

@@ -64,7 +64,7 @@ class Note:
 
     @classmethod
     def of(cls, entry: object) -> Self | None:
-        """Return the note in a log, or None if this is none; raise ValueError if it is damaged."""
+        """Return the note in an entry, None if it is no note; raise ValueError if damaged."""
         if not isinstance(entry, Mapping):
             return None
         names = [field.name for field in fields(cls)]
@@ -178,7 +178,7 @@ def _questions(
 
 
 def exported_before(note: Note, instruments: Sequence[str], *, where: str) -> ExportedTask:
-    """Return the task of a note in a log; raise InputError if it would now be exported otherwise.
+    """Return the task of a note in a log; raise InputError if it has changed since its export.
 
     ``instruments``: names or folders to look in; none: what goffman knows itself.
     """
@@ -348,7 +348,7 @@ def _yaml(task: ExportedTask) -> str:
 
 
 def _mean(metric: str) -> dict[str, Any]:
-    """Return a metric; a code is neither better nor worse for being higher."""
+    """Return lm-eval's entry for the mean of a metric; higher is not called better."""
     return {"metric": metric, "aggregation": "mean", "higher_is_better": metric != "code" or None}
 
 

@@ -98,7 +98,7 @@ def read_logs(
             for note in outcome.notes:
                 listener.note(note)
             page = outcome.page
-    return Audit(folder=folder, asked=tuple(answers), said=summary, report=page)
+    return Audit(folder=folder, asked=tuple(answers), findings=summary, report=page)
 
 
 def _logs_at(path: Path) -> list[Log]:
@@ -283,7 +283,7 @@ class RecordedOptions:
     def options(
         self, encoded: Sequence[Sequence[int]], labels: Sequence[str]
     ) -> NDArray[np.float32]:
-        """Return [text, label]: the probability of all spellings of a label; 0: not offered."""
+        """Return an array [text, label] of probabilities over all spellings; 0 if not offered."""
         probabilities = [
             [self._options[position].get(label, 0.0) for label in labels] for (position,) in encoded
         ]

@@ -80,7 +80,7 @@ def read_log(path: Path) -> Log:
 
 @contextmanager
 def reading(path: Path) -> Iterator[None]:
-    """Turn whatever a log makes Python raise into an error that says so.
+    """Raise InputError for any exception in the block: the log cannot be read.
 
     The log may have been damaged, or made to do harm.
     """
@@ -114,7 +114,7 @@ def checked_sampling(temperature: Any, max_tokens: Any, top_p: Any) -> Sampling:
 
 
 def no_log(path: Path, why: str) -> InputError:
-    """Return the error that a file is no log that can be read."""
+    """Return the error that a file is not a readable log."""
     return InputError(
         f"{path} cannot be read as a log of lm-eval or inspect_ai: {why}. Give the folder that "
         "lm-eval wrote with --output_path and --log_samples, its results_….json, or a log file of "
@@ -225,7 +225,7 @@ def _check_probabilities(logarithms: Sequence[float], where: str) -> None:
 
 
 def _lm_eval_sampling(content: Mapping[str, Any]) -> Sampling | None:
-    """Return how replies were drawn; None: not all in the same way."""
+    """Return the settings with which replies were drawn; None if they differ between tasks."""
     overrides = content["config"].get("gen_kwargs") or {}
     samplings = set()
     for config in content["configs"].values():
@@ -309,7 +309,7 @@ def _unpacked(archive: zipfile.ZipFile, name: str, raw: bytes, path: Path) -> by
 
 
 def _zstd_size(packed: bytes) -> int:
-    """Return the most bytes that this can unpack to, by the headers of its blocks (RFC 8878)."""
+    """Return the most bytes that ``packed`` can unpack to, by its block headers (RFC 8878)."""
     size = position = 0
     while position < len(packed):
         magic, length = struct.unpack_from("<II", packed, position)

@@ -170,7 +170,7 @@ class LocalChat:
         ]
         # One random number per token, the chat's own, whatever else is in the batch.
         drawn = np.stack([np.random.default_rng(seed).random(max(limits)) for seed in seeds])
-        sequences = self._graphs.said(generation, drawn)
+        sequences = self._graphs.replies(generation, drawn)
         if sequences is None:
             sequences = self._plainly(generation, drawn, limits)
         return [tokens[:limit] for tokens, limit in zip(sequences, limits, strict=True)]

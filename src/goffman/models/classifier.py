@@ -130,8 +130,10 @@ def groups(encoded: Sequence[Sequence[int]], grouping: Together) -> list[list[in
     return [indices] if grouping == "all" else [[index] for index in indices]
 
 
-def sentiments_of(name: str, config: Any, *, given: Mapping[str, str] | None) -> tuple[str, ...]:
-    """Return the sentiment of each class; ``given``: label → sentiment, as the user says."""
+def sentiments_of(
+    name: str, config: Any, *, user_labels: Mapping[str, str] | None
+) -> tuple[str, ...]:
+    """Return the sentiment of each class; ``user_labels``: label → sentiment, as the user says."""
     id2label = config.id2label
     if sorted(id2label) != list(range(len(id2label))):
         raise ModelError(
@@ -144,7 +146,7 @@ def sentiments_of(name: str, config: Any, *, given: Mapping[str, str] | None) ->
             f"'{name}' gives scores, not classes (its problem_type is regression). Give a "
             "sentiment classifier."
         )
-    meanings = sentiments(name, labels, given=given)
+    meanings = sentiments(name, labels, user_labels=user_labels)
     if config.problem_type == MULTI_LABEL and len(set(meanings)) < len(meanings):
         raise ModelError(
             f"--labels gives several labels of '{name}' the same meaning, but this model "
@@ -155,7 +157,7 @@ def sentiments_of(name: str, config: Any, *, given: Mapping[str, str] | None) ->
 
 
 def sentiments(
-    name: str, own: tuple[str, ...], *, given: Mapping[str, str] | None
+    name: str, own: tuple[str, ...], *, user_labels: Mapping[str, str] | None
 ) -> tuple[str, ...]:
     """Return negative, neutral or positive for each of a model's own labels, in their order."""
     shown = ", ".join(own[:30]) + (" …" if len(own) > 30 else "")
@@ -170,9 +172,9 @@ def sentiments(
             f"The config.json of '{name}' gives the label '{label}' to more than one class. Give "
             "every class in id2label its own label."
         )
-    given = given or {}
-    _check_given(name, own, given)
-    meanings = [given.get(label) or KNOWN.get(label.casefold()) for label in own]
+    user_labels = user_labels or {}
+    _check_given(name, own, user_labels)
+    meanings = [user_labels.get(label) or KNOWN.get(label.casefold()) for label in own]
     example = shlex.quote(",".join(f"{label}=?" for label in own))
     if None in meanings:
         raise ModelError(
@@ -189,8 +191,8 @@ def sentiments(
     return tuple(str(sentiment) for sentiment in meanings)
 
 
-def _check_given(name: str, own: tuple[str, ...], given: Mapping[str, str]) -> None:
-    for label, sentiment in given.items():
+def _check_given(name: str, own: tuple[str, ...], user_labels: Mapping[str, str]) -> None:
+    for label, sentiment in user_labels.items():
         if label not in own:
             raise ModelError(
                 f"--labels names '{label}', but the labels of '{name}' are {', '.join(own)}."

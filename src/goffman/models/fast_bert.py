@@ -167,7 +167,7 @@ class Rest:
         self._outer_norm = parts.outer_norm
 
     def __call__(self, mixed: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
-        """Return the layer's output from attention's result ``mixed`` and the layer's input ``x``."""
+        """Return the layer's output; ``mixed``: the output of attention for the input ``x``."""
         x = self._mixed_norm(self._mixed.plus(mixed, x))
         inner = self._inner(x, activation="gelu")
         output: torch.Tensor = self._outer_norm(self._outer.plus(inner, x))

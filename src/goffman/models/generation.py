@@ -246,7 +246,7 @@ class Step:
         """Added to attention scores: 0, or the lowest number where nothing must be seen."""
         self._drawn = torch.zeros((rows, limit), dtype=torch.float64, device=device)
         self._turn = torch.zeros(1, dtype=torch.long, device=device)
-        self.said = torch.zeros((rows, limit), dtype=torch.long, device=device)
+        self.reply_tokens = torch.zeros((rows, limit), dtype=torch.long, device=device)
         self.sound = torch.ones((), dtype=torch.bool, device=device)
         """Whether all logits so far are valid numbers."""
         self._graph = self._captured()
@@ -287,7 +287,7 @@ class Step:
         self.sound.logical_and_(torch.isfinite(logits.amax(dim=1)).all())
         turn = self._turn.clamp(max=self._drawn.shape[1] - 1)
         chosen = self._choose(logits, self._drawn.index_select(1, turn))
-        self.said.index_copy_(1, turn, chosen)
+        self.reply_tokens.index_copy_(1, turn, chosen)
         self._ids.copy_(chosen)
 
     def begin(self, generation: Generation, drawn: NDArray[np.float64]) -> None:
@@ -325,7 +325,7 @@ class Graphs:
         self._step: Step | None = None
         self._works = model.device.type == "cuda"
 
-    def said(self, generation: Generation, drawn: NDArray[np.float64]) -> list[list[int]] | None:
+    def replies(self, generation: Generation, drawn: NDArray[np.float64]) -> list[list[int]] | None:
         """Return the tokens of each reply up to its end, or as many as ``drawn`` has.
 
         Return None if the step cannot be captured; raise ArithmeticError for a NaN.
@@ -338,10 +338,10 @@ class Graphs:
         step.begin(generation, drawn)
         generation.forget()
         limit = drawn.shape[1]
-        ending = torch.tensor(list(self._ends), device=step.said.device)
+        ending = torch.tensor(list(self._ends), device=step.reply_tokens.device)
         count = 1
         while count < limit:
-            active = ~torch.isin(step.said[:, :count], ending).any(dim=1)
+            active = ~torch.isin(step.reply_tokens[:, :count], ending).any(dim=1)
             if not bool(active.any()):
                 break
             steps = min(LOOK, limit - count)
@@ -356,7 +356,7 @@ class Graphs:
                     (index + 1 for index, token in enumerate(tokens) if token in self._ends), count
                 )
             ]
-            for tokens in step.said[:, :count].tolist()
+            for tokens in step.reply_tokens[:, :count].tolist()
         ]
 
     def _step_for(self, generation: Generation, rows: int, most: int) -> Step | None:

@@ -153,7 +153,7 @@ def model_in_memory(
     if identity.kind == "masked":
         return make_masked(identity, model, tokenizer, own_code=own_code)
     if identity.kind == "classifier":
-        labels = sentiments_of(identity.name, model.config, given=loading.options.labels)
+        labels = sentiments_of(identity.name, model.config, user_labels=loading.options.labels)
         return Classifier(identity, model, tokenizer, labels=labels)
     if identity.kind == "chat":
         size = loading.calling.batch_size
@@ -178,7 +178,7 @@ def _check(name: str, options: LoadOptions, *, classes: str = "") -> None:
         from goffman.models.classifier import sentiments_of
         from goffman.models.torch_common import read_config
 
-        sentiments_of(files.name, read_config(files, options), given=options.labels)
+        sentiments_of(files.name, read_config(files, options), user_labels=options.labels)
 
 
 def fills_deviation(low: Fills, float32: Fills, sample: Sample) -> Mapping[str, Any]:

@@ -105,7 +105,7 @@ def make_run(
         collected = [entry for part in parts for entry in _keep(run, study, part)]
         summary = measure_run(run, words, seed=0, pairs=(), note=listener.note)
         page = write_report(run.folder, words=words).page
-    return Audit(folder=output, asked=tuple(collected), said=summary, report=page)
+    return Audit(folder=output, asked=tuple(collected), findings=summary, report=page)
 
 
 def _keep(run: Run, study: str, part: PublishedAnswers) -> list[Collected]:

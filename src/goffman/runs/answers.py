@@ -79,7 +79,7 @@ class AnswerStore:
         return sum(part.rows for (step, _), part in self.parts.items() if step != PHRASES)
 
     def is_whole(self, *, asked: str) -> bool:
-        """Return whether the one part with all answers to ``asked`` is stored, and no other."""
+        """Return whether the only stored part has all answers, and the digest ``asked``."""
         return list(self.parts) == [ONLY_PART] and self.parts[ONLY_PART].asked == asked
 
     def write_whole(self, frame: pl.DataFrame, *, asked: str) -> None:
@@ -102,7 +102,7 @@ def columns_of(table: AnswerTable) -> tuple[Column, ...]:
 
 
 def slug(name: str) -> str:
-    """Return a model's folder name: readable, and different for different models."""
+    """Return a model's folder name, which is readable and differs between models."""
     readable = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.")[-60:]
     return f"{readable}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
 
@@ -143,10 +143,10 @@ def write_chunk(
 
 
 def verify_chunks(folder: Folder, *, model: str, clear: bool) -> AnswerStore:
-    """Return the parts whose bytes match their names and whose rows are the model's alone.
+    """Return the parts whose bytes match their names and whose rows are only of this model.
 
-    ``clear`` removes the other parts, so that they are asked again. A file without the name of a
-    part is not ours and is left alone.
+    ``clear``: remove all other parts, so that they are asked again. A file without the name of a
+    part is left alone.
     """
     parts: dict[tuple[int, int], AnswerChunk] = {}
     damaged, foreign = [], []
@@ -173,7 +173,7 @@ def _names_sha256(names: Iterable[str]) -> str:
 
 
 def as_noted(folder: Folder, *, parts: int | None, sha256: str | None) -> bool:
-    """Return whether the folder has the parts that a manifest notes, with the same bytes."""
+    """Return whether the folder's parts have the number and checksum of a manifest's entry."""
     matches = [match for match in map(PART.fullmatch, folder.names()) if match]
     if (len(matches), _names_sha256(match[0] for match in matches)) != (parts, sha256):
         return False
@@ -183,7 +183,7 @@ def as_noted(folder: Folder, *, parts: int | None, sha256: str | None) -> bool:
 
 
 def _rows_of(model: str, content: bytes) -> int | None:
-    """Return the number of rows of a part; None if they are not this model's."""
+    """Return the number of rows of a part; None if it is damaged or has rows of another model."""
     import polars as pl
 
     try:
@@ -194,14 +194,14 @@ def _rows_of(model: str, content: bytes) -> int | None:
 
 
 def drop_stale(
-    shelf: AnswerStore, *, step: int, asked: Mapping[int, str], numbers: range = range(MAX_PARTS)
+    store: AnswerStore, *, step: int, asked: Mapping[int, str], numbers: range = range(MAX_PARTS)
 ) -> int:
-    """Remove parts of a step that answer something else than the digests say; return how many."""
+    """Remove the parts of a step whose digests are not ``asked``; return how many."""
     # A copy: another thread may be adding a part.
-    step_keys = [key for key in [*shelf.parts] if key[0] == step and key[1] in numbers]
-    stale = [key for key in step_keys if shelf.parts[key].asked != asked.get(key[1])]
+    step_keys = [key for key in [*store.parts] if key[0] == step and key[1] in numbers]
+    stale = [key for key in step_keys if store.parts[key].asked != asked.get(key[1])]
     for key in stale:
-        shelf.folder.remove(shelf.parts.pop(key).name)
+        store.folder.remove(store.parts.pop(key).name)
     return len(stale)
 
 
@@ -275,7 +275,7 @@ class Journal:
         self._syncing.start()
 
     def add(self, line: Line) -> None:
-        """Write a line that outlives the process.
+        """Write a line that survives the end of this process; a later sync puts it on the disk.
 
         Raise AskingError if the disk fails, or if the journal has ended.
         """
@@ -289,7 +289,7 @@ class Journal:
         self._written.set()
 
     def end(self) -> None:
-        """Sync every line to the disk, and take no more."""
+        """Sync all lines to the disk; later calls of ``add`` raise AskingError."""
         with self._line:
             self._ending = True
         self._written.set()

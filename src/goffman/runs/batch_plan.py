@@ -60,7 +60,7 @@ class Plan:
         return struct.unpack(f">{len(encoded) // 4}I", encoded)
 
     def in_array(self, index: int) -> array[int]:
-        """Return a sentence's token ids as an array, which is made, sent and joined faster."""
+        """Return a sentence's token ids as an array, which is faster than a tuple."""
         tokens = array("I", self.written[index])
         if sys.byteorder == "little":
             tokens.byteswap()
@@ -103,7 +103,7 @@ def settings_of(
 
 
 def limits_for(device: str, *, batch_size: int | None = None) -> BatchLimits:
-    """Return the limits for a device, as named by an Identity; a given batch size decides alone."""
+    """Return the limits for a device of an Identity; ``batch_size`` replaces those of a batch."""
     # A GPU asks thousands of sentences a second: a kill costs it less than syncing many files.
     part_size, first_block = (256, None) if device == "cpu" else (1_024, 512)
     max_tokens, max_size = decided(batch_limits(device), batch_size)
@@ -142,7 +142,7 @@ def make_plan(encoded: Sequence[Sequence[int]], limits: BatchLimits) -> Plan:
 
 
 def _written(encoded: Sequence[Sequence[int]]) -> Iterator[bytes]:
-    """Return each encoding as bytes, which have the same order and are sorted in half the time."""
+    """Return each encoding as bytes, which sort in the same order in half the time."""
     lengths = [*map(len, encoded)]
     content = np.fromiter(chain.from_iterable(encoded), dtype=">u4", count=sum(lengths)).tobytes()
     ends = accumulate(lengths, initial=0)
@@ -152,7 +152,7 @@ def _written(encoded: Sequence[Sequence[int]]) -> Iterator[bytes]:
 def _parts(
     batches: Sequence[Sequence[int]], part_size: int
 ) -> tuple[tuple[tuple[int, ...], ...], ...]:
-    """Return the batches in their order, as many in each part as bring it to the size."""
+    """Return the batches in order, grouped into parts of at least ``part_size`` sentences."""
     parts: list[list[tuple[int, ...]]] = []
     room = 0
     for batch in batches:
@@ -209,7 +209,7 @@ def _describe_tokens(written: Sequence[bytes]) -> list[str]:
 
 @lru_cache(maxsize=2)
 def _numbers(count: int) -> NDArray[np.bytes_]:
-    """Return the numbers below ``count``, each with a comma, and last the end of a line."""
+    """Return an array of the texts "0, ", "1, " … below ``count``, and last a line end."""
     return np.array([*(f"{number}, " for number in range(count)), "\n"], dtype=np.bytes_)
 
 

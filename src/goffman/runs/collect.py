@@ -126,7 +126,7 @@ def ask_batches(job: Job, adapter: ModeAdapter) -> Collected:
 
 
 def _is_complete(job: Job, first: _Step) -> bool:
-    """Return whether the same answers, prompts and code give the same sentences in later steps."""
+    """Return whether answers and code are those of the finished run, so later steps are, too."""
     store, entry = first.store, job.run.manifest.answers[first.adapter.name][job.instrument]
     current = (len(store.parts), store.sha256, code_digest())
     untouched = not (first.asked or first.stale or store.damaged or store.foreign)
@@ -134,7 +134,7 @@ def _is_complete(job: Job, first: _Step) -> bool:
 
 
 def _store(job: Job, adapter: ModeAdapter) -> AnswerStore:
-    """Return the sound stored parts of the steps asked; note in the manifest whose they are."""
+    """Return the stored parts of the steps to ask; enter them in the manifest, remove others."""
     name, table = adapter.name, adapter.table
     job.run.expect(name, job.instrument, table=table)
     folder = answers_folder(job.run.place, table, model=name, instrument=job.instrument)
@@ -167,7 +167,7 @@ class _Step:
         *,
         then: Callable[[Sequence[Node], pl.DataFrame], None] | None = None,
     ) -> None:
-        """Ask what is not stored, and write it.
+        """Ask the sentences that are not stored, and write their answers.
 
         ``then``: called with the nodes and rows of each part asked now, while others are asked.
         """
@@ -265,7 +265,7 @@ class _Step:
             yield part, zip(answers, batches, strict=True)
 
     def _count(self, sentences: int) -> None:
-        """Count this many more sentences as answered, and tell the watcher."""
+        """Add to the number of answered sentences, and report the progress."""
         self._answered += sentences
         self._job.watch(
             Progress(

@@ -100,7 +100,7 @@ def remarks_on(
 
 
 def echo_count(replies: pl.DataFrame, texts: Mapping[str, str]) -> int:
-    """Return how many replies repeat words of their prompt."""
+    """Return the number of replies that repeat a sequence of words of their prompt."""
     runs = {prompt_id: _runs(text) for prompt_id, text in texts.items()}
     rows = replies.select("prompt_id", "text").drop_nulls().iter_rows()
     return sum(not runs.get(prompt_id, set()).isdisjoint(_runs(text)) for prompt_id, text in rows)
@@ -125,7 +125,7 @@ CUT_EMPTY = "cut off before the first word"
 
 
 def why_stopped(reply: Reply) -> str | None:
-    """Return why the reply holds no answer; None: it may hold one, or a filter took it."""
+    """Return why the reply holds no answer; None if it may hold one, or was filtered."""
     if (reply.text or "").strip() or reply.finish_reason == "content_filter":
         return None
     cut = reply.finish_reason == LIMIT
@@ -195,7 +195,7 @@ class ReplySink:
         self._shown = time.monotonic()
 
     def take(self, position: int, reply: Reply) -> None:
-        """Keep the reply; raise AskingError if it must not be kept, or cannot."""
+        """Write a reply to the journal; raise AskingError on failure, or if replies are useless."""
         if not self._open[position]:
             raise AskingError(
                 f"{self._model} answered one question twice. This is a bug in goffman; please "
@@ -219,7 +219,7 @@ class ReplySink:
         self._useful.check(reply)
 
     def watch(self, *, last: bool = False) -> None:
-        """Tell the watcher the progress, not for each reply: that would cost more than a reply."""
+        """Report the progress from time to time, or in any case if it is the ``last``."""
         now = time.monotonic()
         if not last and now - self._shown < WATCH_S:
             return
@@ -270,7 +270,7 @@ class Replies:
     folder: Folder
     model: str
     setup: str
-    """A hash of the model and how it is asked (``setup_digest``); each line of the journal has it."""
+    """A hash of the model and how it is asked, which each line of the journal has."""
 
     def digest(self, prompts: Sequence[Prompt], trials: int) -> str:
         """Return the digest in the name of the part with all replies to these prompts."""
@@ -279,7 +279,7 @@ class Replies:
 
 
 def replies_of(run: Path | Folder, manifest: Manifest, *, model: str, instrument: str) -> Replies:
-    """Return where a model's replies to an instrument are, whether or not there are any yet."""
+    """Return the folder of a model's replies, which need not exist, and the hash of its setup."""
     return Replies(
         folder=answers_folder(run, "replies", model=model, instrument=instrument),
         model=model,
@@ -303,7 +303,7 @@ class Questions:
         """Number of its lines from another model, or from this one asked in another way."""
 
     def read(self, replies: Replies) -> None:
-        """Mark what is answered in the journal, and note what else it holds."""
+        """Mark the questions that the journal answers; count its damaged and other lines."""
         for number, line in enumerate(read_journal(replies.folder), start=1):
             if line is None:
                 self.lost.append(number)
@@ -313,7 +313,7 @@ class Questions:
                 self.served_by = self.served_by or line.reply.served_by
 
     def take(self, key: str, trial: int) -> bool:
-        """Mark a question as answered; return whether it is one of these, yet unanswered."""
+        """Mark a question as answered; return False if it is none of these, or was answered."""
         place = self._place.get(key)
         if place is None or not 1 <= trial <= len(self.answered):
             return False
@@ -323,7 +323,7 @@ class Questions:
         return True
 
     def turns(self, seed: int, *, words: bool = False, options: bool = False) -> list[ChatRequest]:
-        """Return what is still to be asked, by trial; ``words``, ``options``: see ChatRequest."""
+        """Return the unanswered questions, by trial; ``words``, ``options``: see ChatRequest."""
         return [
             ChatRequest(
                 text=self.texts[place],
@@ -343,7 +343,7 @@ def seed_of(seed: int, key: str, trial: int) -> int:
 
 
 def known_questions(replies: Replies, prompts: Sequence[Prompt], *, trials: int) -> Questions:
-    """Return the questions, with those marked whose replies are on disk; change nothing there."""
+    """Return the questions, ``answered`` where the replies are on disk; change no file."""
     questions = Questions(prompts, trials)
     store = verify_chunks(replies.folder, model=replies.model, clear=False)
     if store.is_whole(asked=replies.digest(prompts, trials)):
@@ -368,7 +368,7 @@ def ask_replies(job: ChatJob, model: Chats) -> Collected:
 
 
 def _ask_rest(job: ChatJob, model: Chats, replies: Replies, questions: Questions) -> int:
-    """Ask all that is missing in the journal, add it there, and return how much that was."""
+    """Ask the questions without a reply, add the replies to the journal, and return how many."""
     job.run.bind()
     with open_journal(replies.folder) as journal:
         questions.read(replies)
@@ -394,7 +394,7 @@ def _ask_rest(job: ChatJob, model: Chats, replies: Replies, questions: Questions
 
 
 def _note_service(job: ChatJob, model: Chats) -> None:
-    """Note in the manifest (to be saved) how the server did, even if that ended the asking."""
+    """Add the server's timeouts and changed parameters to ``job.run.manifest``, unsaved."""
     if not isinstance(model, Serves):
         return
     name, service = model.identity.name, model.service
@@ -410,7 +410,7 @@ def _note_service(job: ChatJob, model: Chats) -> None:
 
 
 def reply_rows(job: ChatJob, replies: Replies) -> pl.DataFrame:
-    """Return REPLIES from the journal, by prompt and trial, whatever the order of its lines."""
+    """Return the table REPLIES from the journal, sorted by prompt and trial."""
     questions = Questions(job.prompts, job.trials)
     new_rows = (
         (line.key, line.trial, *vars(line.reply).values())
@@ -436,7 +436,7 @@ def reply_rows(job: ChatJob, replies: Replies) -> pl.DataFrame:
 def _finished(
     job: ChatJob, store: AnswerStore, questions: Questions, *, model: str, asked_now: int
 ) -> Collected:
-    """Return a summary of the replies; note it, and what the server said of itself."""
+    """Return a summary of the replies, after noting it in the manifest with token counts."""
     replies = read_chunks(store.folder, store.parts.values(), "replies")
     ids = {prompt.asked: prompt.id for prompt in job.prompts}
     paid = replies.filter(pl.col("prompt_id").is_in(list(ids.values())))

@@ -49,18 +49,18 @@ FILE_KINDS = {
 
 
 def where(root: Path, inside: tuple[str, ...]) -> str:
-    """Return the name of a place in a run for messages."""
+    """Return the text by which messages name a file inside of a folder."""
     return f"{'/'.join(inside)} in {root}" if inside else str(root)
 
 
-def not_ours(place: str, found: os.stat_result, wanted: str) -> RunError:
-    """Return the error that refuses to touch what is not ``wanted``, such as "a file"."""
-    kind = FILE_KINDS.get(stat.S_IFMT(found.st_mode), "something else")
+def not_ours(place: str, status: os.stat_result, wanted: str) -> RunError:
+    """Return the error that a place holds something else than ``wanted``, such as "a file"."""
+    kind = FILE_KINDS.get(stat.S_IFMT(status.st_mode), "something else")
     return RunError(f"{place} is {kind}, not {wanted}. {AWAY}")
 
 
 def check_missing(root: Path, inside: tuple[str, ...], error: OSError) -> None:
-    """Raise RunError if something is there and cannot be read; do nothing if nothing is there."""
+    """Raise RunError if something is there that cannot be read; return if nothing is there."""
     if error.errno == errno.ENAMETOOLONG:
         raise RunError(too_long(str(root.joinpath(*inside)))) from error
     for depth in range(len(inside) + 1):
@@ -205,7 +205,7 @@ class Folder:
             self.replace(name, content)
 
     def replace(self, name: str, content: bytes, *, rights: int | None = None) -> None:
-        """Do as ``write`` does, but raise OSError; ``rights``: others than those of a new file."""
+        """Do as ``write``, but raise OSError on failure; ``rights``: the file's permissions."""
         with self._opened(make=True) as folder:
             self._check_place(name, folder)
             temporary, descriptor = _temporary(folder)
@@ -270,9 +270,9 @@ class Folder:
         with suppress(FileNotFoundError):
             self._check_plain(name, os.lstat(name, dir_fd=folder))
 
-    def _check_plain(self, name: str, found: os.stat_result) -> None:
-        if not stat.S_ISREG(found.st_mode):
-            raise not_ours(where(self.root, (*self.inside, name)), found, "a file")
+    def _check_plain(self, name: str, status: os.stat_result) -> None:
+        if not stat.S_ISREG(status.st_mode):
+            raise not_ours(where(self.root, (*self.inside, name)), status, "a file")
 
 
 def make_folder(folder: Path) -> None:
@@ -295,7 +295,7 @@ def write_whole(path: Path, content: bytes) -> None:
 
 
 def write_output(path: Path, content: bytes) -> None:
-    """Write a file that the user named, whole or not at all; raise InputError if that fails.
+    """Write a file that the user named, all of it or nothing; raise InputError on failure.
 
     The target of a link is written, and keeps its rights; a device or a pipe is written to.
     """
@@ -409,7 +409,7 @@ def _left(folder: Path) -> re.Pattern[str]:
 
 @contextmanager
 def _unfinished(folder: Path) -> Iterator[Path]:
-    """Yield a new folder, in this one if it exists, else beside; hold it, and finally remove it."""
+    """Yield a new locked folder, in this one if it exists, else beside; remove it at the end."""
     parent = folder if folder.is_dir() else folder.parent
     new_folder = parent / f".{folder.resolve().name}.goffman-{secrets.token_hex(4)}"
     with disk_error(folder):

@@ -46,12 +46,12 @@ class Record:
 
     @classmethod
     def of(cls, entry: Entry) -> Self:
-        """Return the record of an entry; raise KeyError, TypeError or ValueError if it is none."""
+        """Return the record of an entry; raise KeyError, TypeError or ValueError for a bad one."""
         record: Self = _record(cls, entry)
         return record
 
     def entry(self) -> dict[str, Any]:
-        """Return the record as JSON has it."""
+        """Return the record as JSON values."""
         unset = {attribute.name for attribute in fields(self) if attribute.default is None}
         values = {
             name: _json(value)
@@ -81,7 +81,7 @@ def _record(kind: Any, entry: Entry) -> Any:
 
 
 def _from_json(value: Any, kind: Any) -> Any:
-    """Return what a type makes of a JSON value: records of entries, tuples of lists."""
+    """Return a JSON value in the type of its field: a record for an entry, a tuple for a list."""
     origin, arguments = get_origin(kind), get_args(kind)
     if origin in (Union, UnionType):
         return _from_json(value, arguments[0])
@@ -96,7 +96,7 @@ def _from_json(value: Any, kind: Any) -> Any:
 
 
 def _json(value: Any) -> Any:
-    """Return a value as JSON has it; of a dataclass that is no Record, every field."""
+    """Return a value as JSON values; a dataclass that is no Record keeps every field."""
     if isinstance(value, Record):
         return value.entry()
     if is_dataclass(value):
@@ -497,7 +497,7 @@ class Manifest(Record):
     """The workers that computed in place of the process that writes, if any did."""
 
     def knows(self, table: str, content: bytes) -> bool:
-        """Return whether a table's file is as it was written."""
+        """Return whether ``content`` is that of the table's file as the run wrote it."""
         return checksum(content) in self.tables.get(table, ())
 
     def as_json(self) -> str:
@@ -547,7 +547,7 @@ def write_manifest(run: Path | Folder, manifest: Manifest) -> None:
 
 
 def new_session(seed: int, command: str | None = None) -> Session:
-    """Return a session that begins now, with the versions of all that numbers may depend on."""
+    """Return a session that begins now, with the versions of packages that numbers depend on."""
     # torch is loaded with the first model that computes here; one behind a server needs none.
     torch = sys.modules.get("torch")
     return Session(
@@ -575,7 +575,7 @@ def utc_now() -> str:
 def model_entry(identity: Identity, limits: BatchLimits | None = None, **further: Any) -> Entry:
     """Return the manifest's entry of a model; its kind may add ``further`` fields.
 
-    ``limits``: of what is asked in batches; when sentences are prepared says nothing about answers.
+    ``limits``: the sizes of batches; None if the model is not asked in batches.
     """
     entry = asdict(identity)
     del entry["name"]
@@ -587,7 +587,7 @@ def model_entry(identity: Identity, limits: BatchLimits | None = None, **further
 def instrument_entry(
     instrument: Instrument, prompts: Sequence[Prompt], settings: Settings | None, **further: Any
 ) -> AskedInstrument:
-    """Return the manifest's entry of an instrument; ``settings``: how its masks are asked."""
+    """Return the manifest's entry of an instrument; ``settings``: those of its masks."""
     controls = [prompt for prompt in prompts if is_control(prompt)]
     main_prompts = [prompt for prompt in prompts if not is_control(prompt)]
     asked_controls = None
@@ -670,7 +670,7 @@ def with_answers(manifest: Manifest, *, model: str, instrument: str, entry: Answ
 
 
 def with_measuring(manifest: Manifest, *, seed: int, pairs: Sequence[tuple[str, str]]) -> Manifest:
-    """Return the manifest with what else scores and estimates are now made with."""
+    """Return the manifest with the seed, pairs of models and versions of the measuring."""
     measuring = Measuring(seed=seed, pairs=tuple(pairs), goffman=__version__, versions=_versions())
     return replace(manifest, measuring=measuring)
 
@@ -696,10 +696,9 @@ def with_instrument(
 ) -> Manifest:
     """Return the manifest with this instrument; raise RunError if another one has its name.
 
-    A different number of trials does not make another instrument if it is larger, or if not all
-    trials were answered yet: what was answered stays, and the rest is asked. Nor do more prompts if
-    the run has one of ``parts``, the smaller samples of them. ``models``: the models that are asked
-    now.
+    An instrument with more trials, or with other trials while not all are answered, is the same
+    one: stored answers stay, and the rest is asked. So is one with more prompts, if the run has one
+    of ``parts``, the smaller samples of them. ``models``: the models that are asked now.
     """
     new, old = entry, manifest.instruments.get(name)
     if old is None:

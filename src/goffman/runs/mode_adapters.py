@@ -55,7 +55,7 @@ class PromptRefs:
 
 
 class ModeAdapter(ABC):
-    """An adapter from a model to the loop that asks it: sentences in, rows of an answer table out."""
+    """An adapter through which a model is asked: sentences in, rows of an answer table out."""
 
     table: AnswerTable
     steps = 1
@@ -86,14 +86,14 @@ class ModeAdapter(ABC):
         return encoded
 
     def checked(self, answer: Any, batch: Sequence[Sequence[int]]) -> Any:
-        """Return a batch's answer for ``rows``; raise ArithmeticError if it holds a NaN."""
+        """Return a batch's answer for ``rows``; raise ArithmeticError if a number is not finite."""
         del batch
         if not all(np.isfinite(array).all() for array in self.arrays(answer)):
             raise ArithmeticError(not_a_number(self.model.identity.precision))
         return answer
 
     def arrays(self, answer: Any) -> Sequence[NDArray[np.floating[Any]]]:
-        """Return the arrays of an answer that must not hold a NaN."""
+        """Return the arrays of an answer whose numbers must be finite."""
         return [answer]
 
     def rows(self, answers: Sequence[Any], refs: PromptRefs, *, step: int) -> pl.DataFrame:
@@ -108,7 +108,7 @@ class ModeAdapter(ABC):
 
     @abstractmethod
     def columns(self, answers: Sequence[Any], refs: PromptRefs) -> dict[str, Any]:
-        """Return all columns but model and step; a single value stands for a column of equal ones."""
+        """Return all columns but model and step; a single value is meant for all rows."""
 
 
 @lru_cache(maxsize=1)
@@ -319,9 +319,11 @@ class NextWord(_BegunReply):
         """Return FILLS: for each sentence asked the most probable next words, by rank."""
         by_sentence = list(chain.from_iterable(answers))
         next_words = [by_sentence[sentence] for sentence in refs.sentences]
-        counts = np.array([len(words.tokens) for words in said])
+        counts = np.array([len(words.tokens) for words in next_words])
         ref = np.repeat(np.arange(len(next_words)), counts)
-        tokens = pl.Series([token for words in said for token in words.tokens], dtype=pl.String)
+        tokens = pl.Series(
+            [token for words in next_words for token in words.tokens], dtype=pl.String
+        )
         ranks = np.arange(counts.sum()) - np.repeat(counts.cumsum() - counts, counts) + 1
         return {
             "prompt_id": refs.prompt_ids.gather(ref),
@@ -329,7 +331,7 @@ class NextWord(_BegunReply):
             "rank": pl.Series(ranks, dtype=pl.Int64),
             "token": tokens,
             "word": tokens.str.strip_chars(),
-            "probability": np.concatenate([words.probabilities for words in said]),
+            "probability": np.concatenate([words.probabilities for words in next_words]),
         }
 
 
@@ -399,7 +401,7 @@ def mode_adapter(
 
 
 def pronoun_forms(prompts: Sequence[Prompt]) -> dict[str, tuple[str, ...]]:
-    """Return, by prompt id, the pronouns of both sentences of its pair; a control has both."""
+    """Return by prompt id the pronouns that can fill the mask of its item and condition."""
     pair_pronouns: dict[tuple[str, str], set[str]] = {}
     for prompt in prompts:
         if is_control(prompt):

@@ -54,7 +54,7 @@ def roots(prompts: Iterable[Prompt]) -> list[Node]:
 
 
 def with_forms(nodes: Iterable[Node], forms: Mapping[str, Sequence[str]]) -> list[Node]:
-    """Return each sentence with each of its forms in place of the mask; ``forms``: by prompt id."""
+    """Return nodes for each sentence with each form in place of its mask."""
     return [
         # The form stands where the path of recursive masking would, to tell the sentences apart.
         node._replace(parent=form, text=node.text.replace(MASK, form))

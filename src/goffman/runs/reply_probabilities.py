@@ -43,24 +43,24 @@ class FromReplies:
 
 def options_of_replies(
     run: Path,
-    said: Sequence[Prompt],
+    in_text: Sequence[Prompt],
     prompts: Sequence[Prompt],
     *,
     model: str,
     note: Callable[[str], None],
 ) -> FromReplies | None:
-    """Return the options' probabilities in a model's replies; None: the server gives none.
+    """Return the options' probabilities in a model's replies; None if the server gave none.
 
     The spellings of a label are added up, as for a model on this machine. A server names some
     twenty tokens; the probability of the others is unseen.
 
-    ``said``: the same questions as they were answered in text, those of one instrument.
+    ``in_text``: the same questions as they were answered in text, those of one instrument.
     """
-    instrument = asked_as(said[0].instrument, said[0].mode)
+    instrument = asked_as(in_text[0].instrument, in_text[0].mode)
     folder = answers_folder(run, "replies", model=model, instrument=instrument)
     store = verify_chunks(folder, model=model, clear=False)
     replies = read_chunks(folder, store.parts.values(), "replies")
-    texts = {prompt.id: prompt.asked for prompt in said}
+    texts = {prompt.id: prompt.asked for prompt in in_text}
     rivals_by_text: dict[str, list[Rivals]] = {}
     for prompt_id, next_words in replies.select("prompt_id", "next_words").iter_rows():
         rivals = json.loads(next_words)[0][1] if next_words is not None else []
@@ -91,7 +91,7 @@ def options_of_replies(
 
 
 def _rows(prompt: Prompt, trials: Sequence[Rivals], model: str) -> list[tuple[object, ...]]:
-    """Return CHOICES of one prompt: means over its trials, which differ by the server's chance."""
+    """Return the rows of CHOICES for a prompt: means over its trials."""
     by_trial = [_of_token(rivals, prompt.options) for rivals in trials]
     *probabilities, unseen = [sum(values) / len(trials) for values in zip(*by_trial, strict=True)]
     elsewhere = min(max(1 - sum(probabilities), 0.0), 1.0)
@@ -102,7 +102,7 @@ def _rows(prompt: Prompt, trials: Sequence[Rivals], model: str) -> list[tuple[ob
 
 
 def _of_token(rivals: Rivals, options: Sequence[Option]) -> list[float]:
-    """Return the probability of each option, then that of all tokens the server did not name."""
+    """Return each option's probability, and last that of all tokens the server left out."""
     # Some servers name the token of the reply a second time.
     by_token = {token: math.exp(logarithm) for token, logarithm in rivals}
     probabilities = [
@@ -112,16 +112,16 @@ def _of_token(rivals: Rivals, options: Sequence[Option]) -> list[float]:
     return [*probabilities, max(1 - sum(by_token.values()), 0.0)]
 
 
-def keep_options(run: Run, found: FromReplies, *, instrument: str) -> Collected:
-    """Write the part with the options, note it in the manifest, and return a summary."""
-    folder = answers_folder(run.place, "choices", model=found.model, instrument=instrument)
-    store = verify_chunks(folder, model=found.model, clear=True)
-    if not store.is_whole(asked=found.asked):
-        store.write_whole(found.rows, asked=found.asked)
+def keep_options(run: Run, probabilities: FromReplies, *, instrument: str) -> Collected:
+    """Write the probabilities as a part, note it in the manifest, and return a summary."""
+    folder = answers_folder(run.place, "choices", model=probabilities.model, instrument=instrument)
+    store = verify_chunks(folder, model=probabilities.model, clear=True)
+    if not store.is_whole(asked=probabilities.asked):
+        store.write_whole(probabilities.rows, asked=probabilities.asked)
     answers = Collected(
-        model=found.model,
+        model=probabilities.model,
         instrument=instrument,
-        sentences=found.sentences,
+        sentences=probabilities.sentences,
         rows=store.rows,
         asked_now=0,
         damaged=store.damaged,
@@ -136,7 +136,7 @@ WORD = re.compile(r"\w[\w'’-]*")
 
 
 def fills_of_replies(replies: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
-    """Return FILLS: the words of each prompt by their mean probability over trials.
+    """Return the table FILLS: each prompt's words by their mean probability over trials.
 
     A server gives either the probability of each word, or only the word: then a trial counts as one
     word. The reply may continue its given beginning, or write the sentence anew; both are read.
@@ -161,7 +161,7 @@ def fills_of_replies(replies: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFra
 
 
 def _of_trial(text: str, next_words: str | None, *, prefill: str) -> dict[str, float]:
-    """Return the words of one reply at the blank, each with its probability."""
+    """Return the possible words of one reply at the blank, with their probabilities."""
     if next_words is None:
         # The text after the beginning, if a reply repeats it.
         word = WORD.search(text[_length(text, prefill) :])
@@ -178,7 +178,7 @@ def _of_trial(text: str, next_words: str | None, *, prefill: str) -> dict[str, f
 
 
 def _length(text: str, prefill: str) -> int:
-    """Return how many characters the beginning takes in a reply; 0: it is not repeated."""
+    """Return the length of the beginning in a reply that repeats it, otherwise 0."""
     offset = len(text) - len(text.lstrip(AROUND))
     repeats = bool(prefill) and text[offset:].casefold().startswith(prefill.casefold())
     return offset + len(prefill) if repeats else 0

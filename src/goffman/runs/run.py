@@ -127,7 +127,7 @@ class Run:
             self._on_disk = self.manifest
 
     def expect(self, model: str, instrument: str, *, table: AnswerTable) -> None:
-        """Note in the manifest (saved with the first question) whose answers these will be."""
+        """Add an entry for a model's answers to the manifest, saved with the first question."""
         if instrument not in self.manifest.answers.get(model, {}):
             new_entry = Answered.begun(table)
             self.manifest = with_answers(
@@ -135,7 +135,7 @@ class Run:
             )
 
     def bind(self) -> None:
-        """Write a manifest, if there is none, before there are answers that only it can explain."""
+        """Write the manifest if the folder has none, because answers need it to be read."""
         if self._on_disk is None:
             self.keep()
 
@@ -310,7 +310,7 @@ def _again(how: str = "") -> str:
 
 
 def default_folder(models: Sequence[str]) -> Path:
-    """Return runs/ and the models' names: the last part of a path, the model at an address."""
+    """Return runs/NAMES, made from the models' names without folders and addresses."""
     joined = "+".join(map(_folder_name, models))
     if len(joined) > 80:
         joined = f"{joined[:70]}-{_digest(joined)}"
@@ -319,7 +319,7 @@ def default_folder(models: Sequence[str]) -> Path:
 
 def _folder_name(model: str) -> str:
     model = address_entry(model).get("asked_as", model)
-    # os.path.isdir says no to names that no system allows; Path.is_dir fails.
+    # os.path.isdir returns False for names that no system allows; Path.is_dir raises.
     name = Path(model).resolve().name if os.path.isdir(model) else model  # noqa: PTH112
     slug = re.sub(r"[^A-Za-z0-9._-]+", "-", Path(name).name).strip("-.")
     # A name in another script has no letters left.
@@ -339,7 +339,7 @@ def read_answers(
     prompts: pl.Series | None = None,
     phrases: bool = False,
 ) -> pl.DataFrame:
-    """Return every row of the run's fills, labels or replies.
+    """Return all rows of a table of answers, such as "fills".
 
     Raise RunError if some are missing or damaged.
 
@@ -359,20 +359,20 @@ def read_answers(
             is_chosen = model in {None, name} and instrument in {None, instrument_id}
             if entry.table == table and is_chosen:
                 folder = answers_folder(run, table, model=name, instrument=instrument_id)
-                shelf = verify_chunks(folder, model=name, clear=False)
-                _check(shelf, entry, model=name, instrument=instrument_id)
-                stored = sorted(shelf.parts.items())
+                store = verify_chunks(folder, model=name, clear=False)
+                _check(store, entry, model=name, instrument=instrument_id)
+                stored = sorted(store.parts.items())
                 parts = [part for (step, _), part in stored if (step == PHRASES) == phrases]
                 frames.append(read_chunks(folder, parts, table, prompts=prompts))
     return pl.concat(frames)
 
 
 def check_answers(run: Path, manifest: Manifest) -> None:
-    """Raise RunError if answers of the run, or of runs within it, differ from its manifest."""
+    """Raise RunError if answers differ from the manifest, in the run or in runs within it."""
     for model, model_answers in manifest.answers.items():
         for instrument, entry in model_answers.items():
             asked: dict[str, str] = {"model": model, "instrument": instrument}
-            # No number depends on what is not finished yet.
+            # Without ``parts`` the model is not finished, and no number depends on its answers.
             if entry.parts is None or is_stored(run, entry, **asked):
                 continue
             folder = answers_folder(run, entry.table, **asked)
@@ -383,24 +383,24 @@ def check_answers(run: Path, manifest: Manifest) -> None:
 
 
 def is_stored(run: Path, entry: Answered, *, model: str, instrument: str) -> bool:
-    """Return whether the answers have the parts that their entry notes, with the same bytes."""
+    """Return whether the stored parts have the number and checksum of the manifest's entry."""
     folder = answers_folder(run, entry.table, model=model, instrument=instrument)
     return as_noted(folder, parts=entry.parts, sha256=entry.sha256)
 
 
-def _check(shelf: AnswerStore, entry: Answered, *, model: str, instrument: str) -> None:
-    """Raise RunError if the parts on disk are not those that the manifest knows."""
-    count = len(shelf.parts)
+def _check(store: AnswerStore, entry: Answered, *, model: str, instrument: str) -> None:
+    """Raise RunError if the stored parts are not those of the manifest's entry."""
+    count = len(store.parts)
     if count != entry.parts:
-        faults = [f"{', '.join(shelf.damaged)} damaged"] if shelf.damaged else []
-        faults += [f"{', '.join(shelf.foreign)} by another model"] if shelf.foreign else []
+        faults = [f"{', '.join(store.damaged)} damaged"] if store.damaged else []
+        faults += [f"{', '.join(store.foreign)} by another model"] if store.foreign else []
         parts = entry.parts or "an unknown number of"
         fault = f"has {count} of {parts} parts" + (f" ({'; '.join(faults)})" if faults else "")
-    elif entry.sha256 != shelf.sha256:
+    elif entry.sha256 != store.sha256:
         fault = "does not have the parts that were written"
     else:
         return
     raise RunError(
-        f"{shelf.folder.path} {fault}, so answers of {model} to {instrument} are missing. Run the "
+        f"{store.folder.path} {fault}, so answers of {model} to {instrument} are missing. Run the "
         f"goffman audit command with {model} again: it asks only what is missing."
     )

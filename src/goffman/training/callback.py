@@ -28,9 +28,9 @@ class TrainerCallback(transformers.TrainerCallback):  # type: ignore[misc]
     """
 
     def __init__(
-        self, trainer: Any, instruments: Several, *, tokenizer: Any = None, **told: Any
+        self, trainer: Any, instruments: Several, *, tokenizer: Any = None, **settings: Any
     ) -> None:
-        """Take the trainer. ``tokenizer``: None for the trainer's own; ``told``: see Monitor."""
+        """Take the trainer. ``tokenizer``: by default its own; ``settings``: see Monitor."""
         if not isinstance(trainer, transformers.Trainer):
             raise InputError(
                 "The first argument is the trainer: "
@@ -50,8 +50,8 @@ class TrainerCallback(transformers.TrainerCallback):  # type: ignore[misc]
                 "This trainer splits the weights of the model over several GPUs (FSDP or DeepSpeed "
                 "ZeRO-3), so no process can ask it. Audit its checkpoints instead."
             )
-        told.setdefault("log", self._logged)
-        self.watch = Monitor(trainer.model, tokenizer, instruments, **told)
+        settings.setdefault("log", self._logged)
+        self.watch = Monitor(trainer.model, tokenizer, instruments, **settings)
 
     @property
     def course(self) -> History:

@@ -88,7 +88,7 @@ class Measurement:
     """Seconds that the measurement took."""
 
     def values(self) -> dict[str, float]:
-        """Return what is logged, by name; if a model cannot do the task, only its control score."""
+        """Return the logged values by name; only control scores for tasks the model cannot do."""
         numbers: dict[str, float] = {}
         for estimate in self.estimates:
             if estimate.not_measurable or estimate.value is None:

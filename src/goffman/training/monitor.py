@@ -20,7 +20,7 @@ from goffman.validation import LARGEST
 
 
 class Budget:
-    """The clock of a training, which sets goffman's own time against all other time."""
+    """A clock that compares the time of measurements with the time of the training."""
 
     def __init__(self, share: float, *, clock: Callable[[], float] = time.perf_counter) -> None:
         """Take the share of the training time that goffman may use, such as 0.05."""
@@ -62,7 +62,7 @@ class Budget:
             self._last = seconds if look else self._last
 
     def allows(self, *, done: float | None) -> bool:
-        """Return whether one more measurement fits.
+        """Return whether one more measurement fits into the share of time.
 
         The first always does: how long it takes is not known before. ``done``: how much of the
         training is over, 0 to 1; None: not known. If it is known, there must also be time for a
@@ -144,7 +144,7 @@ class Monitor:
         self._at = 0
 
     def start(self, step: int = 0) -> Measurement | None:
-        """Measure the model before the training, in any case; ``step``: steps that came before."""
+        """Measure the model before the training; ``step``: the number of steps done before it."""
         self._at = step
         return self._look(step)
 

@@ -75,13 +75,13 @@ def questions_in_training(
 
 
 def table_in_training(row: ModelKind, kind: InstrumentKind) -> AnswerTable | None:
-    """Return the table for answers to such an instrument; None: none, or it needs replies."""
+    """Return the table that holds the answers; None if there is none, or it needs replies."""
     table = row.table_for(kind)
     return None if table == "replies" else table
 
 
 def _nothing(what: Description, row: ModelKind, prompt_sets: Sequence[PromptSet]) -> str:
-    """Return the message that nothing of an instrument can be asked of a model, and why."""
+    """Return the message that a model cannot be asked an instrument, and why."""
     name = prompt_sets[0].instrument.base
     modes = " or ".join(dict.fromkeys(prompt_set.instrument.mode for prompt_set in prompt_sets))
     if any(row.table_for(prompt_set.instrument.kind) for prompt_set in prompt_sets):
@@ -138,7 +138,7 @@ class SampleOptions:
 
 
 class Sample:
-    """The prompts, the model that is asked them, and how its answers are measured."""
+    """A fixed set of prompts for one model, and the measures of its answers."""
 
     def __init__(self, model: Any, tokenizer: Any, *, name: str, options: SampleOptions) -> None:
         self._model = unwrapped(model)

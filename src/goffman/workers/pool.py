@@ -48,7 +48,7 @@ class ModelGroup:
 
     @property
     def sentences(self) -> int:
-        """Return the number of sentences that no worker was given yet."""
+        """Return the number of sentences not yet given to a worker."""
         parts = (task.batches for _, task in self.waiting if isinstance(task, Ask))
         return sum(len(batch) for batches in parts for batch in batches)
 
@@ -69,20 +69,20 @@ class ModelGroup:
         return len(self.identities) + len(self.refused) == len(self.workers)
 
     def recall(self, worker: int) -> None:
-        """Note the model's identity if the worker has it from before."""
+        """Note the model's identity if the worker has loaded it earlier."""
         loaded = self.pool.has.get(worker)
         if loaded is not None and loaded[0] == self.task:
             self.identities[worker] = loaded[1]
 
     def deviation(self, sample: Sample) -> Mapping[str, Any] | None:
-        """Return how far the model is from itself in float32, as one worker finds."""
+        """Return how far answers are from those in float32, as one worker measures it."""
         ((_, deviation),) = self._answered([(0, ComparePrecision(sample=sample))])
         return deviation  # type: ignore[no-any-return]
 
     def ask(
         self, call: Call, parts: Iterable[tuple[int, Sequence[Sequence[Any]]]]
     ) -> Iterator[tuple[int, list[Any]]]:
-        """Return each part's number and answers, batch by batch, in the order in which they come.
+        """Yield each part's number and answers, batch by batch, as they arrive.
 
         ``parts``: their numbers and batches; those of a lost worker are given to another.
         """
@@ -142,7 +142,7 @@ class ModelGroup:
 
 
 def describe_workers(group: ModelGroup | None) -> str:
-    """Return how many workers ask, as it is shown beside the progress."""
+    """Return the text beside the progress that says how many workers ask."""
     if group is None:
         return ""
     return "1 worker" if len(group) == 1 else f"{len(group)} workers"
@@ -162,7 +162,7 @@ class WorkerBackend(Protocol):
         """Return the name of each worker, for the user."""
 
     def give(self, worker: int, task: Task) -> None:
-        """Give the worker a task, which it does after earlier ones."""
+        """Send the worker a task, which it does after earlier ones."""
 
     def take(self) -> TaskResult:
         """Return the result of the oldest task of some worker, once there is one.
@@ -178,7 +178,7 @@ class WorkerPool:
     """All workers, told apart by their numbers."""
 
     def __init__(self, backend: WorkerBackend, *, note: Callable[[str], None], mixed: bool) -> None:
-        """Meet all workers; ``mixed``: whether they may be on unlike hardware."""
+        """Ask all workers to describe themselves; ``mixed``: they may be on unlike hardware."""
         self._backend, self._note = backend, note
         self.names = backend.names
         self.living = list(range(len(backend.names)))
@@ -242,9 +242,9 @@ class WorkerPool:
         return not self._given[worker]
 
     def step(self, groups: Collection[ModelGroup]) -> ModelGroup | None:
-        """Return the group whose worker has done something or is lost, once one has.
+        """Give out all tasks, wait for a worker's result or loss, and return its group.
 
-        Before, give all groups the tasks that there are. None: the lost worker was in no group.
+        Return None if the worker was in no group.
         """
         for group in groups:
             self._give_out(group)
@@ -283,7 +283,7 @@ class WorkerPool:
         self._backend.give(worker, task)
 
     def _forget(self, outcome: TaskResult, *, parts: int) -> None:
-        """Give a lost worker nothing more; raise AskingError if it was the last."""
+        """Remove a lost worker from the pool; raise AskingError if it was the last."""
         who = self.names[outcome.worker]
         self.living.remove(outcome.worker)
         self._given[outcome.worker].clear()

@@ -35,7 +35,7 @@ class Call:
         return attrgetter(self.method)(model)(batch, **self.arguments)
 
     def each(self, model: Any, batches: Iterable[Sequence[Any]]) -> Iterator[Callable[[], Any]]:
-        """Return for each batch a function that gives its answers; begin the next ones early."""
+        """Yield for each batch a function that returns its answers; the next ones begin early."""
         # Of the class: an object that wraps a model and asks it differently has no such method.
         get_copies = getattr(type(model), "several", None)
         copies = [model] if get_copies is None else get_copies(model)
@@ -85,7 +85,7 @@ class Call:
         yield from pending
 
     def _begun(self, model: Any, batch: Sequence[Any]) -> Callable[[], Any]:
-        """Return a function that gives the answers to the batch; let a GPU start on them."""
+        """Start asking the batch on a GPU; return a function that returns the answers."""
         later = getattr(type(model), f"{self.method}_later", None)
         if later is None or model.identity.device == "cpu":
             return partial(self.of, model, batch)

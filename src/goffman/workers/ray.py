@@ -211,7 +211,7 @@ def _connected(address: str) -> Any:
 
 
 def _without_token(host: str) -> str:
-    """Return what a cluster says to a caller without a token: gRPC's name of the status."""
+    """Return the gRPC status with which a cluster responds to a caller without a token."""
     import grpc
 
     with grpc.insecure_channel(host) as channel:

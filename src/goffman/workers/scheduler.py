@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 
 class Cancelled(BaseException):
-    """The exception in a piece of work that waits in vain, because another one has failed."""
+    """The exception that ends a waiting piece of work after another one has failed."""
 
 
 class Task:
-    """One of several pieces of work that take turns: each goes on until it must wait for others.
+    """One of several pieces of work that take turns: each runs until it must wait.
 
     They are threads of which one runs at a time, so what they share needs no lock, and each is
     written as if it were alone.
@@ -57,7 +57,7 @@ class Task:
             self.result.result()
 
     def wait(self) -> None:
-        """Let the others go on in the meantime; called by the work itself."""
+        """Let other work run until this task is continued; called by the work itself."""
         self._waits.release()
         self._go_on_when_told()
 
@@ -88,7 +88,7 @@ class ModelWork:
 
     @property
     def weight(self) -> float:
-        """Return the amount of work, in no unit."""
+        """Return the amount of work, as a number to compare with other work."""
         return self.size * self.sentences
 
 
@@ -98,7 +98,7 @@ def run_concurrently(pool: WorkerPool, works: Sequence[ModelWork]) -> list[Any]:
 
 
 def shares(weights: Sequence[float], workers: int) -> list[int]:
-    """Return how many workers each of the works gets: one at least, more if there is more to do.
+    """Return the number of workers for each work: at least one, more for larger ones.
 
     ``weights``: not more of them than workers, the largest first.
     """
@@ -176,7 +176,7 @@ class _Scheduler:
             pass
 
     def _occupy(self, worker: int, spec: str | None) -> bool:
-        """Give an idle worker something to do; return whether there was something."""
+        """Give an idle worker a model with work left; return False if there is none."""
         candidates = [group for group in self._going if not group.workers]
         if not candidates and self._todo:
             same_model = [number for number in self._todo if self._works[number].spec == spec]
@@ -200,7 +200,7 @@ class _Scheduler:
 
 
 def parameters_of(spec: str, *, kind: str, options: LoadOptions) -> float:
-    """Return about how many parameters a model has by its configuration; 1 if that does not say.
+    """Return about how many parameters a model has, by its configuration; 1 if unknown.
 
     A layer of a transformer of width h has about 12 h²: 4 in its attention, 8 in what follows it.
     """

@@ -48,21 +48,21 @@ class Worker:
         return socket.gethostname()
 
     def do(self, task: Task) -> tuple[Any, str | None]:
-        """Do the task; return its result, or why there is none."""
+        """Do the task; return its result and None, or None and the message of its error."""
         try:
             if isinstance(task, Handshake):
-                return self._card(), None
+                return self._description(), None
             if isinstance(task, Load):
-                return self._loaded(task), None
+                return self._load_model(task), None
             if isinstance(task, Ask):
                 return [answer() for answer in task.call.each(self._model, task.batches)], None
             return self._deviation(task.sample), None
         except GoffmanError as error:
             return None, str(error)
-        except Exception as error:  # noqa: BLE001 - whatever it is, the one who asked must know
+        except Exception as error:  # noqa: BLE001 - whatever it is, the pool must hear of it
             return None, (str(error).strip() or type(error).__name__).splitlines()[0]
 
-    def _card(self) -> WorkerInfo:
+    def _description(self) -> WorkerInfo:
         from goffman.models.torch_common import choose_device, device_name
 
         device_label = device_name(choose_device(self._device))
@@ -74,7 +74,7 @@ class Worker:
             versions={"goffman": __version__, **{name: version(name) for name in PACKAGES}},
         )
 
-    def _loaded(self, task: Load) -> Identity:
+    def _load_model(self, task: Load) -> Identity:
         import torch
 
         from goffman.models.resolve import load
@@ -170,7 +170,7 @@ class LocalBackend:
             self._listening.append(thread)
 
     def give(self, worker: int, task: Task | tuple[list[str], str]) -> None:
-        """Send a task, which the worker does after earlier ones; first, its paths and device."""
+        """Send the worker a task; before the first one, send its import paths and device."""
         pipe = self._started[worker].stdin
         # If the worker has ended, the thread that listens to it reports that.
         with suppress(OSError):
