@@ -82,7 +82,7 @@ def test_a_text_too_long_is_refused(tiny):
     ) or str(error.value).startswith("A text has 203 tokens")
 
 
-def refused(own, user_labels=None):
+def refused(own, given=None):
     return message_of(ModelError, sentiments, "m", own, user_labels=given)
 
 
