@@ -15,7 +15,6 @@ import typer
 from goffman.cli.params import RunFolder
 from goffman.console import GateFormat, printable, say
 from goffman.errors import GoffmanError, InputError, system_error
-from goffman.runs.files import write_output
 
 if TYPE_CHECKING:
     from goffman.gate.rules import Condition
@@ -94,6 +93,8 @@ def check(
 
     If both 1 and 4 apply, the code is 4.
     """  # noqa: D301 - the escape keeps the lines of the list as they are
+    from goffman.runs.files import write_output
+
     if as_json and style not in {None, GateFormat.JSON}:
         raise InputError(f"Give --json or --format {style}, not both.")
     chosen = GateFormat.JSON if as_json else style or GateFormat.TEXT

@@ -15,7 +15,6 @@ from goffman.cli.params import Json
 from goffman.config import Sample
 from goffman.console import count_of, say
 from goffman.errors import InputError
-from goffman.runs.files import write_output
 
 QUESTIONS = "Questions (lm-eval-tasks and inspect)"
 
@@ -108,6 +107,7 @@ def _export_results(run: Path, target: Export, *, model: str | None, output: Pat
     from goffman.report.figures import as_far_as_shown
     from goffman.report.load import read_run
     from goffman.report.table_files import write_tables
+    from goffman.runs.files import write_output
 
     texts = {Export.MODEL_CARD: model_card_text, Export.LM_EVAL: lm_eval_text}
     if make := texts.get(target):

@@ -55,7 +55,6 @@ from goffman.errors import (
     system_error,
 )
 from goffman.os_support import check_system
-from goffman.runs.files import write_output
 
 
 def validate(
@@ -257,6 +256,7 @@ def prompts(
     from goffman.instruments.identities import persona as persona_named
     from goffman.instruments.renderer import PromptOptions, render, render_crossed, setting_names
     from goffman.modes import mode_of, modes_named
+    from goffman.runs.files import write_output
     from goffman.schemas import prompt_rows
 
     if as_json and style not in {None, Format.JSON}:

@@ -11,7 +11,6 @@ import typer
 
 from goffman.cli.params import Json, RunFolder
 from goffman.console import count_of, json_text, say
-from goffman.runs.files import write_output
 
 if TYPE_CHECKING:
     from goffman.rating.server import Desk
@@ -101,6 +100,7 @@ def agree(
     """Measure how well raters agree, and settle disagreements."""
     from goffman.rating.agreement import agreement_text, compare, settled_path, settling
     from goffman.rating.ratings import ratings_csv, read_raters
+    from goffman.runs.files import write_output
 
     if export:
         raters = read_raters(sources)
