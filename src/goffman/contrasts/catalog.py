@@ -414,7 +414,7 @@ def _sentence_pairs(
 def _means_of_settings(
     scored: ScoreTable, compared: Contrast, first: Side, second: Side
 ) -> Estimate:
-    """Return the estimate for each sentence pair's means over the settings, taken as given.
+    """Return the estimate over sentence pairs, each by its mean over the settings, which are fixed.
 
     A pair that lacks a setting is left out, since its means would be over other adjectives.
     """

@@ -126,6 +126,10 @@ def _logs_at(path: Path) -> list[Log]:
 def _part(
     log: Log, answers: Answers, instruments: Sequence[str], note: Callable[[str], None]
 ) -> ImportedPart:
+    """Return the answers to one instrument with the prompts that have all of theirs.
+
+    Raise InputError if no main prompt has, or if the answers are to other prompts.
+    """
     name = answers.note.instrument
     task = exported_before(answers.note, instruments, where=str(log.path))
     answered: dict[str, Sequence[Any]] = {**answers.options, **answers.replies}
@@ -135,11 +139,8 @@ def _part(
             f"{log.path} has no answers to {name}{reason}. Find the reason in the log, and run the "
             "harness again."
         )
-    if extras := [
-        prompt_id
-        for prompt_id in answered
-        if prompt_id not in {prompt.id for prompt in task.question.prompts}
-    ]:
+    exported_ids = {prompt.id for prompt in task.question.prompts}
+    if extras := [prompt_id for prompt_id in answered if prompt_id not in exported_ids]:
         raise InputError(
             f"{log.path} has answers to {len(extras):,} prompts that {name} does not have, such "
             f"as {extras[0]}. The exported questions were changed. Export them again."
@@ -153,7 +154,7 @@ def _part(
         and len(answered[prompt.id])
         == (len(choice_row(prompt)["spellings"]) if task.table == "choices" else trials)
     ]
-    if not any(not is_control(prompt) for prompt in prompts):
+    if all(map(is_control, prompts)):
         raise InputError(
             f"{log.path} answers only control items of {name}. Ask more prompts: raise --limit."
         )

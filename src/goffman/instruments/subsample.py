@@ -47,12 +47,12 @@ def part_of(instrument: Instrument) -> Subsample:
 def subsample(prompts: Sequence[Prompt], part: Subsample) -> tuple[Prompt, ...]:
     """Return one presentation of each item and condition, in one order of the options or in both.
 
-    The presentations take turns, so that every item and every condition gets each about equally
-    often; if the part names a wording that is among them, all have it. Unless the part says
-    otherwise, both orders are asked if there are two and nobody is described; controls have both.
-    Of more orders, one is asked. If people are described, women and men are, in the same
-    presentation; the baseline is left out. Conditions that the part calls brief are asked less: see
-    Subsample.
+    - Presentations take turns, so that every item and condition gets each about equally often.
+    - Wordings: all prompts have the wording that the part names, if there is one.
+    - Orders: both, if there are two and nobody is described, and for controls; else one. The part
+      may say otherwise.
+    - People: women and men in the same presentation, if people are described; no baseline.
+    - Conditions that the part calls brief are asked less: see Subsample.
     """
     # Without other wordings, the orders take turns over the prompts that are asked.
     prompts = [prompt for prompt in prompts if prompt.wording == part.wording] or prompts

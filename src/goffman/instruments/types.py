@@ -117,7 +117,7 @@ class Scale:
 
 @dataclass(frozen=True, kw_only=True)
 class Stem:
-    """A wording: one way of putting every question."""
+    """One way of putting the questions of one kind; a wording is all stems of one id."""
 
     id: str
     """Lower-case letters, digits and hyphens."""

@@ -410,8 +410,8 @@ def _words(section: Section) -> dict[str, str]:
     return {variant: describe_variant(variant) for variant in sorted(variants)}
 
 
-def _ready(section: Section, rows: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows of the first wording, with variants and subscales as they are shown.
+def _rows_drawn(section: Section, rows: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows of the first wording with the columns words, part and set as they are shown.
 
     Rows of the baseline are left out: it is no set of conditions, and stands in the tables.
     """
@@ -465,7 +465,9 @@ def _model_and_words(section: Section) -> tuple[Choice, ...]:
 def parts(section: Section) -> Iterator[Figure]:
     """Yield a figure of each gender's probability in every part of the scale, and in all of it."""
     rows = [section.rows(level, WHO) for level in ("group", "dimension")]
-    rows_of_parts = _ready(section, pl.concat(rows)).with_columns(pl.col("part").fill_null(WHOLE))
+    rows_of_parts = _rows_drawn(section, pl.concat(rows)).with_columns(
+        pl.col("part").fill_null(WHOLE)
+    )
     dimensions = {humanize(name) for name in section.dimensions} & {*rows_of_parts["part"]}
     if not dimensions:
         return
@@ -484,7 +486,7 @@ def parts(section: Section) -> Iterator[Figure]:
 
 def conditions(section: Section) -> Iterator[Figure]:
     """Yield a figure of each gender's probability by condition, highest female minus male first."""
-    rows = section.named(_ready(section, section.rows("condition", WHO)))
+    rows = section.named(_rows_drawn(section, section.rows("condition", WHO)))
     if not rows.height:
         return
     keys = ["model", "variant", "wording", "condition"]
@@ -508,7 +510,7 @@ def conditions(section: Section) -> Iterator[Figure]:
 
 def sentences(section: Section) -> Iterator[Figure]:
     """Yield a figure of each gender's probability in every sentence of the scale."""
-    rows = _ready(section, section.rows("item", WHO))
+    rows = _rows_drawn(section, section.rows("item", WHO))
     if rows.height:
         rows = rows.with_columns(sentence=pl.col("item").replace(section.item_texts))
         texts = [*section.item_texts.values()]
@@ -524,7 +526,7 @@ QUARTERS = {"from": 0.0, "low": 0.25, "value": 0.5, "high": 0.75, "to": 1.0}
 def spread(section: Section) -> Iterator[Figure]:
     """Yield a figure of women and men in every sentence: quartiles and extremes over conditions."""
     keys = ["model", "words", "set", "part", "item", "quantity"]
-    rows = _ready(section, section.rows("prompt", WHO[:2]))
+    rows = _rows_drawn(section, section.rows("prompt", WHO[:2]))
     if not rows.height:
         return
     quarters = {name: pl.col("value").quantile(q, "linear") for name, q in QUARTERS.items()}
@@ -585,7 +587,7 @@ def differences(*, what: str) -> FigureFn:
     """Return a function that draws female minus male in every subscale; ``what``: for captions."""
 
     def drawn(section: Section) -> Iterator[Figure]:
-        rows = with_clear(_ready(section, section.contrasts("genders")))
+        rows = with_clear(_rows_drawn(section, section.contrasts("genders")))
         if rows.height:
             title = "Female minus male, by part of the scale"
             if len(section.models()) == 1:
@@ -621,7 +623,7 @@ def between_models(section: Section) -> Iterator[Figure]:
         return
     first, second = (pl.col(name).replace(sides) for name in ("first", "second"))
     rows = rows.with_columns(pair=pl.format("{} − {}", first, second))
-    rows = with_clear(_ready(section, rows))
+    rows = with_clear(_rows_drawn(section, rows))
     pairs = rows["pair"].unique(maintain_order=True).to_list()[:MOST_PAIRS]
     yield _by_part(
         section,

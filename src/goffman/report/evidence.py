@@ -100,7 +100,7 @@ FILLED = {
 def filled_words(
     run: MeasuredRun, answers: Answers, section: Section, words: Lexicons | None
 ) -> pl.DataFrame:
-    """Return the words that a model filled in first, the most probable first, and who rated them.
+    """Return the words that a model put in the first mask, most probable first, and their raters.
 
     The frame is empty if the model filled in none, or if it is not known here what words mean.
     """

@@ -175,7 +175,7 @@ def _connected(address: str) -> Any:
     # Read by Ray as it is imported.
     os.environ["RAY_AUTH_MODE"] = "token"
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
-    status = _without_token(head)
+    status = _status_without_token(head)
     if status in NOBODY:
         raise InputError(
             f"No Ray cluster answers at {address}. Give the address of its head and the port of "
@@ -210,7 +210,7 @@ def _connected(address: str) -> Any:
     return ray
 
 
-def _without_token(host: str) -> str:
+def _status_without_token(host: str) -> str:
     """Return the gRPC status with which a cluster responds to a caller without a token."""
     import grpc
 
