@@ -104,7 +104,7 @@ def test_an_estimate_is_found_as_rules_find_it(folder: Path) -> None:
     run = goffman.open_run(folder / "run")
     full = run.estimate(f"care-seeking.controls[{run.models[0]}]")
     for name in ("care-seeking.controls[ckpt-a]", "controls[x/ckpt-a]", "controls[*x*ckpt-a]"):
-        assert run.estimate(name).named == full.named
+        assert run.estimate(name).row == full.row
     assert run.answers(model="ckpt-a").equals(run.answers(model=run.models[0]))
     for name, said in (
         ("controls[ckpt-b]", "'ckpt-b' can be"),
