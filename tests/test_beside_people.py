@@ -145,7 +145,10 @@ def test_a_faulty_anchor_ends_an_audit_before_anyone_is_asked(tmp_path, own) -> 
     (own / "values.csv").write_text("condition,value\nblind,7\n", encoding="utf-8")
     done = goffman("audit", MODEL, "--anchor", own, "--output", tmp_path / "none")
     assert done.returncode == 2
-    assert "values.csv, line 2: value is 7. Allowed: 0 to 1." in done.stderr
+    assert (
+        "line 2: value is '7'. Allowed: a number such as 0.35, at least 0, at most 1."
+        in done.stderr
+    )
     assert not (tmp_path / "none").exists()
 
 
