@@ -13,12 +13,12 @@ import torch
 from goffman.anchors.compare import compare_with_anchors
 from goffman.anchors.figures import anchor_figures
 from goffman.anchors.loader import every_anchor, load_anchor
+from goffman.anchors.report import anchor_sections, anchor_tables
 from goffman.anchors.sentences import describe_anchor, in_points
 from goffman.gate.names import named_estimates
 from goffman.options import AskOptions
 from goffman.pipeline import audit
 from goffman.presentation.competence import Competence
-from goffman.report.anchors import anchor_sections, anchor_tables
 from goffman.report.load import MeasuredRun, read_run
 from tiny_chat import make_causal
 
@@ -136,7 +136,7 @@ def test_what_indifference_may_explain_is_not_called_more_stigmatizing(run) -> N
 
 
 def test_page_figure_tables_and_gates_have_the_differences(run) -> None:
-    (shown,) = anchor_sections(run)
+    (shown,) = anchor_sections(run.anchored, run.manifest.anchors)
     assert len(shown["differences"]) == 5 + 5 + 75
     (gap,) = [
         row
@@ -151,7 +151,12 @@ def test_page_figure_tables_and_gates_have_the_differences(run) -> None:
     assert len(points) == 75
     assert {one["name"] for one in points} == set(figure.choices[0].options)
     assert any(one["label"] for one in points)
-    names = {table.name for table in anchor_tables(run)}
+    names = {
+        table.name
+        for table in anchor_tables(
+            run.anchored, run.anchors, run.anchor_points, models=run.manifest.models
+        )
+    }
     assert names == {"beside-people", "beside-people-points"}
     paths = {one.path for one in named_estimates(run.every_estimate, run.manifest)}
     form = "vignettes-choice"

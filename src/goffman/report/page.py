@@ -17,6 +17,7 @@ import polars as pl
 
 from goffman import __version__
 from goffman.anchors.figures import PART
+from goffman.anchors.report import anchor_sections
 from goffman.console import printable
 from goffman.contrasts.designs import BY_IDENTITY
 from goffman.formatting import (
@@ -37,7 +38,6 @@ from goffman.presentation.sensitivity import PART as ANALYSES
 from goffman.presentation.sensitivity import describe_changes, describe_file, describe_holds
 from goffman.presentation.tables import describe_counts
 from goffman.presentation.vega import config
-from goffman.report.anchors import anchor_sections
 from goffman.report.explorer import explored
 from goffman.report.figures import sizes, svg_of
 from goffman.report.overview import MANY, first_screen, results_of
@@ -358,7 +358,7 @@ def page(run: MeasuredRun, drawn: Drawn) -> str:
     }
     first = first_screen(run.sections)
     anchors: dict[str, list[dict[str, Any]]] = {}
-    for anchor in anchor_sections(run):
+    for anchor in anchor_sections(run.anchored, run.manifest.anchors):
         id_ = slug_of(f"{anchor['instrument']}-{PART}-{anchor['id']}")
         figures = [figure for figure in drawn.figures if figure.id == id_]
         of_instrument = anchors.setdefault(anchor["instrument"], [])

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from goffman.anchors.report import anchor_tables
 from goffman.contrasts.designs import BY_IDENTITY
 from goffman.contrasts.engine import headlines
 from goffman.contrasts.verdict import AS_IN_STUDY, NOT_MEASURABLE
@@ -26,7 +27,6 @@ from goffman.presentation.table_formats import (
     section_table,
     texts,
 )
-from goffman.report.anchors import anchor_tables
 from goffman.report.evidence import answers_of, filled_words, words_or_why
 from goffman.report.summary import main_results
 from goffman.runs.files import README, write_folder
@@ -131,7 +131,8 @@ def tables_of(run: MeasuredRun) -> list[Table]:
     ratings = {section.ratings: None for section in run.sections.values() if section.ratings}
     pair_tables = [noted(table, *ratings) for table in _correlations(run.estimates)]
     tables += [replace(table, names=short) for table in pair_tables]
-    return [*tables, *anchor_tables(run)]
+    anchors = run.anchored, run.anchors, run.anchor_points
+    return [*tables, *anchor_tables(*anchors, models=run.manifest.models)]
 
 
 def _words(run: MeasuredRun, section: Section) -> Iterator[Table]:

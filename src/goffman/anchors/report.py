@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -16,11 +16,11 @@ from goffman.presentation.table_formats import ColumnSpec, N, as_table, numbers,
 from goffman.stats.profile import TRUE_SCORES
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    import polars as pl
 
     from goffman.anchors.sentences import AnchoredModel
     from goffman.presentation.table_formats import Table
-    from goffman.report.load import MeasuredRun
+    from goffman.runs.manifest import UsedAnchor
 
 _ITEMS = {
     OVERALL: "all that count as stigma",
@@ -30,16 +30,18 @@ _ITEMS = {
 """Kind of row → the text in place of the question; empty: the question itself."""
 
 
-def anchor_sections(run: MeasuredRun) -> Iterator[dict[str, Any]]:
+def anchor_sections(
+    comparisons: Sequence[AnchoredModel], anchors: Mapping[str, UsedAnchor]
+) -> Iterator[dict[str, Any]]:
     """Yield the values that the page's template shows of each anchor and instrument."""
     pairs = dict.fromkeys(
-        (anchored.anchor, anchored.section.instrument) for anchored in run.anchored
+        (anchored.anchor, anchored.section.instrument) for anchored in comparisons
     )
     for name, instrument in pairs:
-        anchor = run.manifest.anchors[name]
+        anchor = anchors[name]
         models = [
             anchored
-            for anchored in run.anchored
+            for anchored in comparisons
             if (anchored.anchor, anchored.section.instrument) == (name, instrument)
         ]
         measurable = [anchored for anchored in models if not anchored.unmeasurable]
@@ -180,21 +182,27 @@ _ABOUT_POINTS = (
 )
 
 
-def anchor_tables(run: MeasuredRun) -> Iterator[Table]:
-    """Yield two tables, if something of the run is compared with people."""
-    if run.anchors is None or run.anchor_points is None or run.anchors.is_empty():
+def anchor_tables(
+    comparisons: Sequence[AnchoredModel],
+    estimates: pl.DataFrame | None,
+    points: pl.DataFrame | None,
+    *,
+    models: Iterable[str],
+) -> Iterator[Table]:
+    """Yield a table of estimates and one of points, if anything is compared with people."""
+    if estimates is None or points is None or estimates.is_empty():
         return
-    names = short_names(run.manifest.models)
+    names = short_names(models)
     failing = {
         (anchored.section.instrument, anchored.model): anchored.unmeasurable.doubt
-        for anchored in run.anchored
+        for anchored in comparisons
         if anchored.unmeasurable
     }
     reasons = [*dict.fromkeys(f"{why} in {instrument}" for (instrument, _), why in failing.items())]
     doubt = f" In it, {' and '.join(reasons)}." if reasons else ""
     for name, caption, frame, columns in (
-        ("beside-people", _ABOUT, run.anchors, _CORRELATIONS),
-        ("beside-people-points", _ABOUT_POINTS, run.anchor_points, _POINTS),
+        ("beside-people", _ABOUT, estimates, _CORRELATIONS),
+        ("beside-people-points", _ABOUT_POINTS, points, _POINTS),
     ):
         table = as_table(
             name,
